@@ -1,0 +1,131 @@
+//! Everything a run needs, as plain data in the engine's own units.
+//!
+//! [`crate::scenario`] makes it from what people write; tests may make it by hand.
+
+use serde::{Deserialize, Serialize};
+
+use crate::resources::{Amounts, DimMask};
+use crate::schedulers::Choice;
+use crate::units::Span;
+use crate::workload::{JobClass, Source};
+
+/// A kind of node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeType {
+    /// Short name, e.g. `G8`.
+    pub id: String,
+    /// What it is, e.g. `8×H100-80`.
+    pub title: String,
+    /// Nominal capacity.
+    pub capacity: Amounts,
+}
+
+/// How soft resources are divided among the tasks of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sharing {
+    /// Water-filling: small asks are met in full, the rest share equally.
+    MaxMin,
+    /// Every task gets the same fraction of what it asks: an un-policed disk.
+    Proportional,
+}
+
+/// What happens when a growing job finds no GPU memory for its next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutOfMemory {
+    /// Evicted, loses part of its work, and goes to the front of the queue.
+    Requeue,
+    /// Keeps what is free and slows down to held ÷ needed.
+    Throttle,
+}
+
+/// Storage rebuilds: every node alternates between healthy and rebuilding.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rebuilds {
+    /// Mean time healthy (exponential).
+    pub healthy_mean: Span,
+    /// Mean time rebuilding (exponential).
+    pub rebuild_mean: Span,
+    /// Storage bandwidth left while rebuilding, drawn evenly between these, in millionths of nominal.
+    pub factor_ppm: (u32, u32),
+    /// I/O CPU left while rebuilding, in millionths of nominal.
+    pub ioc_ppm: u32,
+}
+
+/// Who is next, and what happens when the head of the queue does not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queueing {
+    /// Waiting jobs that a pass tries before it gives up; 1 is strict first-in-first-out.
+    pub window: u32,
+    /// A job in the window that waited longer reserves nodes. `None`: never.
+    pub reserve_after: Option<Span>,
+    /// Most nodes reserved at once, in millionths of all…
+    pub reserve_ppm: u32,
+    /// …but at least this many may be.
+    pub reserve_min: u32,
+}
+
+impl Queueing {
+    /// Strict first-in-first-out: nobody overtakes.
+    pub const STRICT: Self = Self { window: 1, reserve_after: None, reserve_ppm: 0, reserve_min: 0 };
+
+    /// Whether nobody may overtake the head of the queue.
+    #[must_use]
+    pub const fn is_strict(&self) -> bool {
+        self.window == 1
+    }
+}
+
+/// What the scheduler learns of the true storage state, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Telemetry {
+    /// Time between readings; zero: the scheduler knows the truth at once.
+    pub interval: Span,
+    /// Standard deviation of the logarithm of a reading's error.
+    pub noise: f64,
+    /// Weight of the newest reading in the moving average, above 0 and at most 1.
+    pub smoothing: f64,
+    /// The published estimate moves only when the average is further away than this share of nominal.
+    pub dead_band: f64,
+}
+
+impl Telemetry {
+    /// The truth, at once.
+    pub const PERFECT: Self = Self { interval: Span::ZERO, noise: 0.0, smoothing: 1.0, dead_band: 0.0 };
+}
+
+/// A complete run.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Kinds of nodes; at most 64.
+    pub node_types: Vec<NodeType>,
+    /// The kind of each node, by position in `node_types`.
+    pub nodes: Vec<u8>,
+    /// Dimensions that exist in this cluster; shape metrics look at these only.
+    pub exists: DimMask,
+    /// Job classes; at most 255.
+    pub classes: Vec<JobClass>,
+    /// Where jobs come from.
+    pub source: Source,
+    /// Storage rebuilds, if there are any.
+    pub rebuilds: Option<Rebuilds>,
+    /// How soft resources are shared.
+    pub sharing: Sharing,
+    /// What happens when GPU memory runs out under a growing job.
+    pub out_of_memory: OutOfMemory,
+    /// Share of the work done that an eviction throws away, in millionths.
+    pub eviction_loss_ppm: u32,
+    /// Queue discipline.
+    pub queueing: Queueing,
+    /// What the scheduler sees of the storage state.
+    pub telemetry: Telemetry,
+    /// The scheduler and what it sees.
+    pub scheduler: Choice,
+    /// Measuring starts here.
+    pub warm_up: Span,
+    /// The run ends here.
+    pub horizon: Span,
+    /// Seed of every random stream.
+    pub seed: u64,
+}

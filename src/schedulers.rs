@@ -1,0 +1,143 @@
+//! The roster of schedulers: one line each. Everything that lists schedulers is derived from it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::port::Scheduler;
+use crate::resources::DimMask;
+
+pub mod best_fit;
+pub mod fgd;
+pub mod first_fit;
+pub mod ragp;
+pub mod random;
+pub mod scalar;
+pub mod tetris;
+
+/// The roster, in the order in which people read it: adding a scheduler is its file and a line here.
+pub const ROSTER: &[Card] = &[
+    scalar::CARD,
+    tetris::CARD,
+    best_fit::CARD,
+    first_fit::CARD,
+    random::CARD,
+    fgd::CARD,
+    ragp::CARD,
+];
+
+/// What a scheduler says of itself.
+#[derive(Debug)]
+pub struct Card {
+    /// Family name; ids are made from it: `tetris` → `tetris-5d`, `tetris-7d`.
+    pub family: &'static str,
+    /// Name for people.
+    pub title: &'static str,
+    /// Its idea in one sentence.
+    pub idea: &'static str,
+    /// Where it was published, or what it stands for.
+    pub source: &'static str,
+    /// Another id for the family when it sees all seven dimensions, e.g. `ragp-io`.
+    pub seven_id: Option<&'static str>,
+    /// Numbers that can be tuned.
+    pub knobs: &'static [Knob],
+    /// Makes one.
+    pub build: fn(&Tuning) -> Box<dyn Scheduler>,
+}
+
+/// A number of a scheduler that can be tuned.
+#[derive(Debug)]
+pub struct Knob {
+    /// Key under `[scheduler]` in scenario files, e.g. `ragp_imbalance`.
+    pub key: &'static str,
+    /// What it does and what it costs, in one line.
+    pub help: &'static str,
+    /// Value if nobody says otherwise.
+    pub default: f64,
+    /// Smallest and largest value.
+    pub range: (f64, f64),
+}
+
+/// What [`Card::build`] gets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuning {
+    /// Dimensions that the score looks at.
+    pub score_dims: DimMask,
+    /// Values of the card's knobs, in their order.
+    pub knobs: Vec<f64>,
+    /// Seed of the scheduler's own random stream.
+    pub seed: u64,
+}
+
+/// A scheduler of the roster with everything about it settled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Roster id, e.g. `ragp-io`.
+    pub id: String,
+    /// Dimensions that decide whether a task fits.
+    pub fit_dims: DimMask,
+    /// Dimensions that the score looks at.
+    pub score_dims: DimMask,
+    /// Plan with this share of the estimated soft capacity, in millionths (θ).
+    pub safety_ppm: u32,
+    /// Never place on a node whose estimated storage bandwidth is below this share of nominal, in millionths;
+    /// 0: no such rule.
+    pub cordon_ppm: u32,
+    /// Share of the remaining growth that is planned for at admission, in millionths.
+    pub foresight_ppm: u32,
+    /// Values of the card's knobs, in their order.
+    pub knobs: Vec<f64>,
+}
+
+/// One selectable scheduler: a card and the dimensions it sees.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its card.
+    pub card: &'static Card,
+    /// Dimensions it sees by default, for fit and score.
+    pub sees: DimMask,
+}
+
+impl Entry {
+    /// `tetris-5d`, `ragp-io`, …
+    #[must_use]
+    pub fn id(&self) -> String {
+        match self.card.seven_id {
+            Some(id) if self.sees == DimMask::SEVEN => id.to_owned(),
+            _ => format!("{}-{}d", self.card.family, self.sees.len()),
+        }
+    }
+
+    /// `Tetris, 5 dimensions`, …
+    #[must_use]
+    pub fn title(&self) -> String {
+        if self.card.seven_id.is_some() && self.sees == DimMask::SEVEN {
+            format!("{}-I/O", self.card.title)
+        } else {
+            format!("{}-{}D", self.card.title, self.sees.len())
+        }
+    }
+
+    /// The choice with every setting at its default.
+    #[must_use]
+    pub fn choice(&self) -> Choice {
+        Choice {
+            id: self.id(),
+            fit_dims: self.sees,
+            score_dims: self.sees,
+            safety_ppm: 1_000_000,
+            cordon_ppm: 0,
+            foresight_ppm: 0,
+            knobs: self.card.knobs.iter().map(|knob| knob.default).collect(),
+        }
+    }
+}
+
+/// Every selectable scheduler: each card with five and with seven dimensions.
+pub fn entries() -> impl Iterator<Item = Entry> {
+    ROSTER.iter().flat_map(|card| [DimMask::FIVE, DimMask::SEVEN].map(|sees| Entry { card, sees }))
+}
+
+/// The scheduler of that id; `ragp-7d` is another name for `ragp-io`.
+#[must_use]
+pub fn find(id: &str) -> Option<Entry> {
+    entries().find(|entry| entry.id() == id || format!("{}-{}d", entry.card.family, entry.sees.len()) == id)
+}

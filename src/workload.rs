@@ -1,0 +1,133 @@
+//! Jobs: what they ask for, and – sealed from schedulers – how long they really take.
+//!
+//! A [`Source`] hands out jobs one by one in order of arrival. It is drawn from named random streams before any
+//! scheduler acts, so every scheduler gets the same jobs.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::resources::Amounts;
+use crate::units::{SimTime, Span};
+
+pub mod bootstrap;
+pub mod openb;
+pub mod synthetic;
+
+/// Position of a job class in [`crate::engine::setup::Setup::classes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ClassId(pub u8);
+
+impl ClassId {
+    /// As an index.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Which node types a job may run on: bit *i* stands for the type at index *i*. At most 64 types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TypeMask(pub u64);
+
+impl TypeMask {
+    /// Any type.
+    pub const ANY: Self = Self(u64::MAX);
+
+    /// Whether type `index` is allowed.
+    #[must_use]
+    pub const fn allows(self, index: usize) -> bool {
+        self.0 >> index & 1 == 1
+    }
+}
+
+/// How a breathing job's demand grows: at progress *p* it asks for admission demand × (1 + factor × p).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Growth of GPU memory over the whole life, as a share of the demand at admission.
+    pub hbm: f64,
+    /// Growth of storage bandwidth.
+    pub sto: f64,
+    /// Growth of I/O CPU.
+    pub ioc: f64,
+    /// Number of equal steps; step *k* of *n* comes at progress k/(n+1). Between 1 and 64.
+    pub steps: u8,
+    /// GPU memory of a task never grows beyond this, in MiB.
+    pub hbm_cap: i32,
+}
+
+/// A class of jobs: the typical task, and what the metrics weigh it with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobClass {
+    /// Short name, as in scenario files: `rag_rt`, `train`, …
+    pub id: String,
+    /// Demand of a typical task at admission.
+    pub typical: Amounts,
+    /// Share of the offered GPU-hours, in millionths; all classes sum to 1,000,000.
+    pub share_ppm: u32,
+    /// How its demand grows, if it does.
+    pub growth: Option<Growth>,
+    /// Whether waits of this class count as training waits.
+    pub training: bool,
+}
+
+/// One job as it arrives.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Position in order of arrival, from 0.
+    pub index: u64,
+    /// Its class.
+    pub class: ClassId,
+    /// When it arrives.
+    pub arrival: SimTime,
+    /// Number of identical tasks that start together (a gang if more than one).
+    pub tasks: u16,
+    /// Demand of each task at admission.
+    pub demand: Amounts,
+    /// Time it takes at full speed. Never shown to a scheduler.
+    pub work: Span,
+    /// Node types it may run on.
+    pub types: TypeMask,
+}
+
+impl Job {
+    /// GPUs of all tasks together, in thousandths.
+    #[must_use]
+    pub fn gpu_milli(&self) -> i64 {
+        i64::from(self.demand[crate::resources::Dim::Gpu]) * i64::from(self.tasks)
+    }
+}
+
+/// Hands out jobs in order of arrival.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// Drawn class by class from distributions.
+    Synthetic(Box<synthetic::Generator>),
+    /// Shapes and durations drawn from a recorded trace.
+    Bootstrap(Box<bootstrap::Generator>),
+    /// A list, already in order of arrival.
+    Listed {
+        /// The jobs.
+        jobs: Arc<[Job]>,
+        /// How many were handed out.
+        next: usize,
+    },
+}
+
+impl Iterator for Source {
+    type Item = Job;
+
+    fn next(&mut self) -> Option<Job> {
+        match self {
+            Self::Synthetic(generator) => generator.next(),
+            Self::Bootstrap(generator) => generator.next(),
+            Self::Listed { jobs, next } => {
+                let job = jobs.get(*next)?.clone();
+                *next += 1;
+                Some(job)
+            }
+        }
+    }
+}
