@@ -1,0 +1,257 @@
+//! What a reader of the Lab can count on, seen in a real browser under a
+//! sub-path, as the page is published.
+
+use anyhow::{Context, Result, ensure};
+use residua_e2e::{Lab, Scheme, View, drive, residua};
+use serde_json::{Map, Value};
+
+const SCENARIO: &str = "c-storage-stress";
+const SCHEDULERS: [&str; 4] = ["scalar-5d", "tetris-5d", "ragp-5d", "ragp-io"];
+
+/// The fragment of a link to the four schedulers under storage stress.
+fn link(seed: u64) -> String {
+    format!("#v=1&s={SCENARIO}&p={}&seed={seed}", SCHEDULERS.join(","))
+}
+
+/// A smaller run for what does not depend on its size.
+fn small_link() -> String {
+    format!("{}&nodes=16", link(7))
+}
+
+/// The measures that each lane shows at its end, by scheduler.
+async fn finals(lab: &Lab) -> Result<Map<String, Value>> {
+    let script = "return Object.fromEntries(
+        [...document.querySelectorAll(\"[data-testid='lane']\")].map(lane => [
+            lane.dataset.scheduler,
+            JSON.parse(lane.querySelector(\"[data-testid='final']\").dataset.metrics),
+        ]));";
+    let lanes = lab.js(script).await?;
+    lanes.as_object().cloned().context("there are no lanes")
+}
+
+/// The measures that each lane shows right now, by scheduler and measure.
+async fn shown(lab: &Lab) -> Result<Map<String, Value>> {
+    let script = "return Object.fromEntries(
+        [...document.querySelectorAll(\"[data-testid='lane']\")].map(lane => [
+            lane.dataset.scheduler,
+            Object.fromEntries(
+                [...lane.querySelectorAll(\"[data-testid='kpi']\")]
+                    .map(kpi => [kpi.dataset.metric, kpi.dataset.value])),
+        ]));";
+    let lanes = lab.js(script).await?;
+    lanes.as_object().cloned().context("there are no lanes")
+}
+
+/// Moves the playhead to the end of the run.
+async fn scrub_to_the_end(lab: &Lab) -> Result<()> {
+    lab.js("const scrubber = document.querySelector(\"[data-testid='scrubber']\");
+        scrubber.value = scrubber.max;
+        scrubber.dispatchEvent(new Event('input', { bubbles: true }));
+        scrubber.dispatchEvent(new Event('change', { bubbles: true }));")
+        .await?;
+    Ok(())
+}
+
+#[test]
+fn four_lanes_run_to_the_end_and_show_the_numbers_of_the_command() {
+    drive("numbers", View::DESKTOP, |lab| async move {
+        lab.open(&format!("en/lab{}", link(42))).await?;
+        lab.until_done().await?;
+        lab.shot("lab").await?;
+
+        let schedulers = SCHEDULERS.join(",");
+        let native = residua(&["run", SCENARIO, "--schedulers", &schedulers, "--seed", "42", "--json"])?;
+        let page = finals(&lab).await?;
+        ensure!(page.len() == SCHEDULERS.len(), "lanes: {:?}", page.keys());
+        for scheduler in SCHEDULERS {
+            let expected = metrics(&native, scheduler)?;
+            let found = page[scheduler].as_object().context("no measures")?;
+            ensure!(!expected.is_empty(), "the command gives no measures for {scheduler}");
+            for (metric, value) in expected {
+                // To the last bit: both are the shortest text of the same f64.
+                ensure!(
+                    found.get(metric) == Some(value),
+                    "{scheduler}: {metric} is {value} in the command, {:?} on the page",
+                    found.get(metric),
+                );
+            }
+        }
+
+        scrub_to_the_end(&lab).await?;
+        let kpis = shown(&lab).await?;
+        for scheduler in SCHEDULERS {
+            let kpis = kpis[scheduler].as_object().context("no numbers on screen")?;
+            ensure!(kpis.contains_key("f_lost"), "{scheduler} shows only {:?}", kpis.keys());
+            for (metric, value) in kpis {
+                let Some(expected) = page[scheduler].get(metric).and_then(Value::as_f64) else {
+                    continue;
+                };
+                let value: f64 = value.as_str().context("no value")?.parse()?;
+                ensure!(
+                    value == expected,
+                    "{scheduler}: {metric} ends as {value} on screen, as {expected} in the run"
+                );
+            }
+        }
+        lab.expect_clean().await
+    });
+}
+
+/// One scheduler's measures in what the command prints.
+fn metrics<'json>(native: &'json Value, scheduler: &str) -> Result<&'json Map<String, Value>> {
+    let runs = native["runs"].as_array().context("the command lists no runs")?;
+    let run = runs.iter().find(|run| run["scheduler"] == scheduler);
+    run.and_then(|run| run["metrics"].as_object()).with_context(|| format!("the command has no run of {scheduler}"))
+}
+
+#[test]
+fn a_link_restores_the_same_numbers_after_a_reload_and_in_a_new_tab() {
+    drive("link", View::DESKTOP, |lab| async move {
+        lab.open(&format!("en/lab{}", small_link())).await?;
+        lab.until_done().await?;
+        let first = finals(&lab).await?;
+        let address = lab.location().await?;
+
+        lab.reload().await?;
+        lab.until_done().await?;
+        ensure!(finals(&lab).await? == first, "a reload changed the numbers");
+
+        let fragment = address.fragment().context("the address has no fragment")?;
+        lab.open_tab(&format!("es/lab#{fragment}")).await?;
+        lab.until_done().await?;
+        ensure!(finals(&lab).await? == first, "a new tab changed the numbers");
+        lab.expect_clean().await
+    });
+}
+
+#[test]
+fn another_seed_gives_other_numbers() {
+    drive("seed", View::DESKTOP, |lab| async move {
+        lab.open(&format!("en/lab{}&nodes=16", link(1))).await?;
+        lab.until_done().await?;
+        let first = finals(&lab).await?;
+        lab.open(&format!("en/lab{}&nodes=16", link(2))).await?;
+        lab.until_done().await?;
+        ensure!(finals(&lab).await? != first, "the seed has no effect");
+        lab.expect_clean().await
+    });
+}
+
+#[test]
+fn the_page_speaks_both_languages_and_keeps_the_run_when_switching() {
+    drive("languages", View::DESKTOP, |lab| async move {
+        lab.open(&format!("en/lab{}", small_link())).await?;
+        lab.until_done().await?;
+        let english = lab.text("lab").await?;
+        ensure!(lab.js("return document.documentElement.lang").await? == "en");
+        let numbers = finals(&lab).await?;
+
+        lab.click("lang-switch").await?;
+        lab.until("the page is in Spanish", "document.documentElement.lang === 'es'").await?;
+        lab.until_done().await?;
+        let address = lab.location().await?;
+        ensure!(address.path().ends_with("/es/lab"), "the address is {address}");
+        ensure!(lab.text("lab").await? != english, "the text is still English");
+        ensure!(finals(&lab).await? == numbers, "the language changed the numbers");
+        lab.expect_clean().await
+    });
+}
+
+#[test]
+fn the_root_leads_to_the_lab_in_the_browsers_language() {
+    for language in ["en", "es"] {
+        let view = View { language, ..View::DESKTOP };
+        drive("root", view, move |lab| async move {
+            lab.open("").await?;
+            lab.until_ready().await?;
+            let address = lab.location().await?;
+            let expected = format!("/{language}/lab");
+            ensure!(address.path().ends_with(&expected), "the address is {address}");
+            lab.expect_clean().await
+        });
+    }
+}
+
+#[test]
+fn axe_finds_no_fault_in_either_theme_and_language() {
+    for scheme in [Scheme::Light, Scheme::Dark] {
+        drive("axe", View { scheme, ..View::DESKTOP }, move |lab| async move {
+            for language in ["en", "es"] {
+                lab.open(&format!("{language}/lab{}", small_link())).await?;
+                lab.until_done().await?;
+                lab.shot(&format!("lab-{language}-{scheme:?}").to_lowercase()).await?;
+                let found = lab.expect_accessible().await;
+                found.with_context(|| format!("{language}, {scheme:?}"))?;
+            }
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn a_phone_shows_the_lab_without_sideways_scrolling() {
+    drive("phone", View::PHONE, |lab| async move {
+        for language in ["en", "es"] {
+            lab.open(&format!("{language}/lab{}", small_link())).await?;
+            lab.until_done().await?;
+            lab.shot(&format!("phone-{language}")).await?;
+            let overflow = lab.overflow().await?;
+            ensure!(overflow <= 0, "{language}: {overflow} px too wide: {:#?}", lab.widest().await?);
+            lab.expect_accessible().await?;
+        }
+        lab.expect_clean().await
+    });
+}
+
+#[test]
+fn the_space_bar_plays_and_pauses() {
+    drive("keyboard", View::DESKTOP, |lab| async move {
+        lab.open(&format!("en/lab{}", small_link())).await?;
+        lab.until_done().await?;
+        let pressed = lab.attribute("play", "aria-pressed").await?;
+        let before = pressed.context("play has no aria-pressed")?;
+        let after = if before == "true" { "false" } else { "true" };
+        let state = "document.querySelector(\"[data-testid='play']\").getAttribute('aria-pressed')";
+        for expected in [after, &before] {
+            lab.key(' ').await?;
+            lab.until("Space has toggled play", &format!("{state} === '{expected}'")).await?;
+        }
+        lab.expect_clean().await
+    });
+}
+
+#[test]
+fn a_bad_link_is_explained_and_still_works() {
+    drive("bad-link", View::DESKTOP, |lab| async move {
+        lab.open("en/lab#v=1&seed=abc&nodes=-5&load=99").await?;
+        lab.until_ready().await?;
+        let shown = "document.querySelector(\"[data-testid='notice']\")?.checkVisibility()";
+        lab.until("the problems are shown", shown).await?;
+        let notice = lab.text("notice").await?;
+        for word in ["seed", "abc", "nodes", "-5", "load", "99"] {
+            ensure!(notice.contains(word), "the notice does not name {word}: {notice}");
+        }
+        let role = lab.attribute("notice", "role").await?;
+        ensure!(matches!(role.as_deref(), Some("alert" | "status")), "its role is {role:?}");
+        lab.shot("bad-link").await?;
+        lab.expect_accessible().await?;
+        lab.until_done().await?;
+        lab.expect_clean().await
+    });
+}
+
+#[test]
+fn a_deep_link_works_where_the_host_answers_with_its_404_page() {
+    drive("deep-link", View::DESKTOP, |lab| async move {
+        let path = format!("es/lab{}", small_link());
+        lab.open(&path).await?;
+        lab.until_ready().await?;
+        let status = "return performance.getEntriesByType('navigation')[0].responseStatus";
+        ensure!(lab.js(status).await? == 404, "the host did not answer with 404.html");
+        ensure!(lab.js("return document.documentElement.lang").await? == "es");
+        let address = lab.location().await?;
+        ensure!(address.path() == "/residua/es/lab", "the address is {address}");
+        lab.until_done().await?;
+        lab.expect_clean().await
+    });
+}
