@@ -28,6 +28,7 @@ pub mod cluster;
 pub mod compare;
 pub mod economics;
 pub mod engine;
+pub mod error;
 pub mod probes;
 pub mod resources;
 pub mod rng;

@@ -192,6 +192,12 @@ impl DimMask {
         Self(self.0 & other.0)
     }
 
+    /// Those in either.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Its dimensions, in order.
     pub fn iter(self) -> impl Iterator<Item = Dim> {
         Dim::ALL.into_iter().filter(move |dim| self.has(*dim))

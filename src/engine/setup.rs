@@ -129,3 +129,43 @@ pub struct Setup {
     /// Seed of every random stream.
     pub seed: u64,
 }
+
+impl Setup {
+    /// Whether the parts agree. The scenario layer has said all this before, with paths; this guards setups made by
+    /// hand.
+    ///
+    /// # Errors
+    /// The first contradiction, as a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        let knobs = crate::schedulers::find(&self.scheduler.id).map(|entry| entry.card.knobs.len());
+        let checks: [(bool, &str); 9] = [
+            (self.nodes.is_empty(), "there are no nodes; give at least one"),
+            (self.node_types.len() > 64, "there are more than 64 node types; merge some"),
+            (
+                self.nodes.iter().any(|kind| usize::from(*kind) >= self.node_types.len()),
+                "a node has a type that is not in the list",
+            ),
+            (self.classes.is_empty() || self.classes.len() > 255, "there must be 1 to 255 job classes"),
+            (
+                self.node_types.iter().any(|kind| kind.capacity.0.iter().any(|amount| *amount < 0)),
+                "a node type has a negative capacity",
+            ),
+            (self.warm_up >= self.horizon, "the warm-up must end before the run does"),
+            (self.queueing.window == 0, "the queue window must be at least 1"),
+            (
+                self.rebuilds.is_some_and(|rebuilds| {
+                    rebuilds.factor_ppm.0 > rebuilds.factor_ppm.1 || rebuilds.factor_ppm.1 > 1_000_000
+                }),
+                "the storage left by a rebuild must be between 0 and 1, the lower bound first",
+            ),
+            (
+                knobs.is_some_and(|knobs| knobs != self.scheduler.knobs.len()),
+                "the scheduler has another number of knobs than values are given",
+            ),
+        ];
+        match checks.iter().find(|(is_wrong, _)| *is_wrong) {
+            Some((_, text)) => Err((*text).to_owned()),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The cluster as the scheduler believes it to be, and which nodes it may use.
+//!
+//! The books are exact. The soft capacity is an estimate: the truth at once, or readings that are late, noisy,
+//! smoothed and published only when they move enough.
+
+use std::sync::Arc;
+
+use crate::cluster::{Cluster, NodeId};
+use crate::engine::port::{Ask, View};
+use crate::engine::setup::{Setup, Telemetry};
+use crate::resources::{Amounts, DIMS, Dim, DimMask};
+use crate::rng::{Purpose, Stream};
+
+/// The soft dimensions, in the order of the arrays below.
+const SOFT: [Dim; 2] = [Dim::Sto, Dim::Ioc];
+
+#[derive(Clone, Debug)]
+pub(crate) struct Belief {
+    /// Planned capacity − used, by dimension and node.
+    available: [Vec<i32>; DIMS],
+    /// θ × estimate of the soft capacities.
+    planned: [Vec<i32>; 2],
+    /// Moving averages behind the estimates.
+    averages: [Vec<f64>; 2],
+    /// Published estimates, before θ.
+    estimates: [Vec<f64>; 2],
+    versions: Vec<u32>,
+    inverse: Arc<[[f64; DIMS]]>,
+    cordoned: Vec<bool>,
+    telemetry: Telemetry,
+    safety: f64,
+    cordon: f64,
+    readings: u64,
+    seed: u64,
+}
+
+impl Belief {
+    pub fn new(setup: &Setup, cluster: &Cluster) -> Self {
+        let inverse = setup.node_types.iter().map(|kind| {
+            kind.capacity.0.map(|amount| if amount > 0 { 1.0 / f64::from(amount) } else { 0.0 })
+        });
+        let mut belief = Self {
+            available: core::array::from_fn(|_| vec![0; cluster.len()]),
+            planned: core::array::from_fn(|_| vec![0; cluster.len()]),
+            averages: core::array::from_fn(|_| vec![0.0; cluster.len()]),
+            estimates: core::array::from_fn(|_| vec![0.0; cluster.len()]),
+            versions: vec![0; cluster.len()],
+            inverse: inverse.collect(),
+            cordoned: vec![false; cluster.len()],
+            telemetry: setup.telemetry,
+            safety: f64::from(setup.scheduler.safety_ppm) / 1e6,
+            cordon: f64::from(setup.scheduler.cordon_ppm) / 1e6,
+            readings: 0,
+            seed: setup.seed,
+        };
+        for node in cluster.ids() {
+            belief.learn_truth(cluster, node);
+        }
+        belief
+    }
+
+    /// Whether storage changes are known at once, without readings.
+    pub fn is_perfect(&self) -> bool {
+        self.telemetry.interval.as_ms() == 0
+    }
+
+    /// Takes the true state of a node as the estimate. Says whether more is available than before.
+    pub fn learn_truth(&mut self, cluster: &Cluster, node: NodeId) -> bool {
+        let effective = cluster.effective(node);
+        for (s, dim) in SOFT.into_iter().enumerate() {
+            self.averages[s][node.index()] = f64::from(effective[dim]);
+            self.estimates[s][node.index()] = f64::from(effective[dim]);
+        }
+        self.plan(cluster, node)
+    }
+
+    /// Takes a reading of every node and pushes those on which more is available than before to `gained`.
+    pub fn take_readings(&mut self, cluster: &Cluster, mut gained: impl FnMut(NodeId)) {
+        self.readings += 1;
+        let Telemetry { noise, smoothing, dead_band, .. } = self.telemetry;
+        for node in cluster.ids() {
+            let n = node.index();
+            let (effective, nominal) = (cluster.effective(node), cluster.capacity(node));
+            // Indexed by node and reading, so that it is the same whatever the scheduler did.
+            let mut stream = Stream::new(self.seed, Purpose::Telemetry, n as u64, self.readings);
+            for (s, dim) in SOFT.into_iter().enumerate() {
+                let capacity = f64::from(nominal[dim]);
+                let error = if noise > 0.0 { stream.lognormal(noise) } else { 1.0 };
+                // A sensor cannot report more than the link can carry.
+                let reading = (f64::from(effective[dim]) * error).min(capacity);
+                let average = &mut self.averages[s][n];
+                *average = smoothing * reading + (1.0 - smoothing) * *average;
+                // Compared with what is published, not with the last average: else small steps never add up.
+                if (*average - self.estimates[s][n]).abs() > dead_band * capacity {
+                    self.estimates[s][n] = *average;
+                }
+            }
+            if self.plan(cluster, node) {
+                gained(node);
+            }
+        }
+    }
+
+    /// Recomputes what is planned with and what is available. Says whether either dimension gained.
+    fn plan(&mut self, cluster: &Cluster, node: NodeId) -> bool {
+        let n = node.index();
+        let before = [self.planned[0][n], self.planned[1][n]];
+        let was_cordoned = self.cordoned[n];
+        for s in 0..SOFT.len() {
+            self.planned[s][n] = (self.safety * self.estimates[s][n]) as i32;
+        }
+        let nominal = f64::from(cluster.capacity(node)[Dim::Sto]);
+        self.cordoned[n] = self.cordon > 0.0 && self.estimates[0][n] < self.cordon * nominal;
+        self.refresh(cluster, node);
+        self.planned[0][n] > before[0] || self.planned[1][n] > before[1] || (was_cordoned && !self.cordoned[n])
+    }
+
+    /// Recomputes what is available after the books of a node changed.
+    pub fn refresh(&mut self, cluster: &Cluster, node: NodeId) {
+        let n = node.index();
+        let (capacity, used) = (cluster.capacity(node), cluster.used(node));
+        for dim in DimMask::FIVE.iter() {
+            self.available[dim.index()][n] = capacity[dim] - used[dim];
+        }
+        for (s, dim) in SOFT.into_iter().enumerate() {
+            self.available[dim.index()][n] = self.planned[s][n] - used[dim];
+        }
+        self.versions[n] = self.versions[n].wrapping_add(1);
+    }
+
+    /// Books one task in the belief only, while a gang is being tried.
+    pub fn reserve_tentatively(&mut self, node: NodeId, demand: &Amounts) {
+        let n = node.index();
+        for (column, amount) in self.available.iter_mut().zip(demand.0) {
+            column[n] -= amount;
+        }
+        self.versions[n] = self.versions[n].wrapping_add(1);
+    }
+
+    /// Whether a task fits, as far as `dims` can tell. The most selective columns come first.
+    #[inline]
+    pub fn fits(&self, node: NodeId, demand: &Amounts, dims: DimMask) -> bool {
+        let n = node.index();
+        const BY_SELECTIVITY: [Dim; DIMS] = [Dim::Gpu, Dim::Hbm, Dim::Sto, Dim::Net, Dim::Ram, Dim::Cpu, Dim::Ioc];
+        BY_SELECTIVITY
+            .into_iter()
+            .all(|dim| !dims.has(dim) || demand[dim] <= self.available[dim.index()][n])
+    }
+
+    /// How many tasks fit, at most `most`.
+    pub fn slots(&self, node: NodeId, demand: &Amounts, dims: DimMask, most: u16) -> u16 {
+        let n = node.index();
+        dims.iter()
+            .filter(|dim| demand[*dim] > 0)
+            .map(|dim| (self.available[dim.index()][n].max(0) / demand[dim]).min(i32::from(most)) as u16)
+            .min()
+            .unwrap_or(most)
+    }
+
+    /// Whether the node could hold a task if it were empty.
+    pub fn could_hold(&self, cluster: &Cluster, node: NodeId, demand: &Amounts, dims: DimMask) -> bool {
+        let used = cluster.used(node);
+        dims.iter().all(|dim| demand[dim] <= self.available[dim.index()][node.index()] + used[dim])
+    }
+
+    /// Whether nothing may be placed on the node because its storage looks ill.
+    pub fn is_cordoned(&self, node: NodeId) -> bool {
+        self.cordoned[node.index()]
+    }
+
+    /// Planned storage bandwidth − used, in MB/s.
+    pub fn available_storage(&self, node: NodeId) -> i32 {
+        self.available[Dim::Sto.index()][node.index()]
+    }
+
+    pub fn view<'a>(&'a self, setup: &'a Setup) -> View<'a> {
+        View {
+            available: &self.available,
+            versions: &self.versions,
+            node_types: &setup.node_types,
+            nodes: &setup.nodes,
+            inverse: &self.inverse,
+            classes: &setup.classes,
+        }
+    }
+
+    /// Whether the ask allows the node's type.
+    pub fn allows(setup: &Setup, node: NodeId, ask: &Ask) -> bool {
+        ask.types.allows(usize::from(setup.nodes[node.index()]))
+    }
+}

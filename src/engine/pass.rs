@@ -1,0 +1,250 @@
+//! Trying to start jobs: one when it arrives, those that wait whenever capacity came back.
+//!
+//! What a failed attempt found out is remembered, and only nodes that gained since are looked at again. That is
+//! exact: a node on which a task did not fit can only hold it after it has gained.
+
+use crate::cluster::NodeId;
+use crate::engine::belief::Belief;
+use crate::engine::jobs::grown;
+use crate::engine::port::Ask;
+use crate::engine::{JobState, Simulation};
+use crate::error::Error;
+use crate::probes::{Fact, Probe};
+use crate::resources::{Amounts, DimMask};
+
+/// Room for lists of candidate nodes, kept between attempts.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidates {
+    feasible: Vec<NodeId>,
+    looked_at: Vec<NodeId>,
+    is_listed: Vec<bool>,
+    chosen: Vec<NodeId>,
+}
+
+impl Candidates {
+    pub fn new(nodes: usize) -> Self {
+        Self { feasible: Vec::new(), looked_at: Vec::new(), is_listed: vec![false; nodes], chosen: Vec::new() }
+    }
+
+    /// Lists `nodes` once each, in rising order.
+    fn list(&mut self, nodes: impl Iterator<Item = NodeId>) {
+        self.looked_at.clear();
+        for node in nodes {
+            if !core::mem::replace(&mut self.is_listed[node.index()], true) {
+                self.looked_at.push(node);
+            }
+        }
+        self.looked_at.sort_unstable();
+        for node in &self.looked_at {
+            self.is_listed[node.index()] = false;
+        }
+    }
+}
+
+impl<P: Probe> Simulation<P> {
+    /// Walks the queue from its head and starts whatever fits, within the window.
+    pub(super) fn walk_queue(&mut self) {
+        self.queue.mark_walked();
+        let window = self.setup.queueing.window as usize;
+        let is_strict = self.setup.queueing.is_strict();
+        let (mut position, mut tried) = (0, 0);
+        while self.fault.is_none() && (is_strict || tried < window) {
+            let Some(slot) = self.queue.get(position) else { break };
+            tried += 1;
+            if self.try_start(slot) {
+                self.queue.remove(position);
+            } else if is_strict {
+                break;
+            } else {
+                self.reserve_if_aged(slot);
+                position += 1;
+            }
+        }
+    }
+
+    /// Starts a job if the scheduler finds nodes for all its tasks.
+    pub(super) fn try_start(&mut self, slot: u32) -> bool {
+        let ask = self.ask_of(slot);
+        let dims = self.fit_dims();
+        if !self.find_feasible(slot, &ask, dims) {
+            return false;
+        }
+        let mut chosen = core::mem::take(&mut self.candidates.chosen);
+        chosen.clear();
+        let found = self.choose_nodes(slot, &ask, dims, &mut chosen);
+        // Whatever was booked tentatively is undone; the books decide.
+        for &node in &chosen {
+            self.belief.refresh(&self.cluster, node);
+        }
+        if found {
+            self.start(slot, &chosen);
+        }
+        self.candidates.chosen = chosen;
+        found
+    }
+
+    /// Hard dimensions are always looked at: the books would refuse.
+    fn fit_dims(&self) -> DimMask {
+        let chosen = self.setup.scheduler.fit_dims;
+        DimMask::FIVE.or(chosen).and(self.setup.exists)
+    }
+
+    /// What the scheduler is told that a task needs: its demand now and, with foresight, part of its growth.
+    fn ask_of(&self, slot: u32) -> Ask {
+        let state = &self.jobs[slot];
+        Ask { class: state.job.class, demand: self.planned_demand(state), tasks: state.job.tasks, types: state.job.types }
+    }
+
+    fn planned_demand(&self, state: &JobState) -> Amounts {
+        let foresight = self.setup.scheduler.foresight_ppm;
+        let growth = self.setup.classes[state.job.class.index()].growth;
+        let (Some(growth), true) = (growth, foresight > 0) else { return state.demand };
+        let full = grown(&state.job.demand, &growth, growth.steps);
+        state.demand.map(|dim, now| {
+            let more = i64::from(full[dim] - now).max(0) * i64::from(foresight) / 1_000_000;
+            now + more as i32
+        })
+    }
+
+    /// Fills `candidates.feasible`. If there is too little room for all tasks, remembers what was found and says no.
+    fn find_feasible(&mut self, slot: u32, ask: &Ask, dims: DimMask) -> bool {
+        let mut candidates = core::mem::replace(&mut self.candidates, Candidates::new(0));
+        let memory = &self.jobs[slot].memory;
+        let is_partial = match self.queue.gains_since(memory.seen) {
+            Some(gains) => {
+                candidates.list(memory.open.iter().chain(gains).copied());
+                true
+            }
+            None => false,
+        };
+        candidates.feasible.clear();
+        let mut slots: u32 = 0;
+        let mut look = |node: NodeId, feasible: &mut Vec<NodeId>| {
+            let is_open = self.belief.fits(node, &ask.demand, dims)
+                && !self.queue.is_kept_from(node, slot)
+                && !self.belief.is_cordoned(node)
+                && Belief::allows(&self.setup, node, ask);
+            if is_open {
+                feasible.push(node);
+                slots += match ask.tasks {
+                    1 => 1,
+                    tasks => u32::from(self.belief.slots(node, &ask.demand, dims, tasks)),
+                };
+            }
+        };
+        if is_partial {
+            for &node in &candidates.looked_at {
+                look(node, &mut candidates.feasible);
+            }
+        } else {
+            for node in self.cluster.ids() {
+                look(node, &mut candidates.feasible);
+            }
+        }
+        let is_enough = slots >= u32::from(ask.tasks);
+        if !is_enough {
+            let seen = Some(self.queue.end_of_log());
+            let memory = &mut self.jobs[slot].memory;
+            memory.seen = seen;
+            memory.open.clear();
+            memory.open.extend_from_slice(&candidates.feasible);
+        }
+        self.candidates = candidates;
+        is_enough
+    }
+
+    /// Asks the scheduler for a node for each task, each given the ones before.
+    fn choose_nodes(&mut self, slot: u32, ask: &Ask, dims: DimMask, chosen: &mut Vec<NodeId>) -> bool {
+        for task in 0..ask.tasks {
+            let view = self.belief.view(&self.setup);
+            let feasible = &self.candidates.feasible;
+            let Some(node) = self.scheduler.choose(&view, ask, feasible) else { return false };
+            let Ok(position) = feasible.binary_search(&node) else {
+                self.fault = Some(Error::BrokenRule {
+                    scheduler: self.setup.scheduler.id.clone(),
+                    node,
+                    job: self.jobs[slot].job.index,
+                });
+                return false;
+            };
+            chosen.push(node);
+            if task + 1 < ask.tasks {
+                self.belief.reserve_tentatively(node, &ask.demand);
+                if !self.belief.fits(node, &ask.demand, dims) {
+                    self.candidates.feasible.remove(position);
+                }
+            }
+        }
+        true
+    }
+
+    /// Books a job's tasks and lets it run.
+    fn start(&mut self, slot: u32, nodes: &[NodeId]) {
+        let demand = self.jobs[slot].demand;
+        for &node in nodes {
+            let placed = self.cluster.place(node, slot, demand);
+            debug_assert!(placed.is_ok(), "a feasible task was refused by the books");
+        }
+        let reserved = core::mem::take(&mut self.jobs[slot].reserved);
+        for node in reserved {
+            self.queue.give_back(node);
+            self.touch(node);
+        }
+        let now = self.now;
+        let state = &mut self.jobs[slot];
+        state.nodes.extend_from_slice(nodes);
+        state.synced = now;
+        let is_first = state.first_start.is_none();
+        state.first_start.get_or_insert(now);
+        self.totals.waiting -= 1;
+        self.totals.running += 1;
+        self.totals.allocated_milli += state.gpu_milli();
+        self.totals.productive += state.gpu_milli() * i64::from(state.rate.ppm());
+        for &node in nodes {
+            self.after_books_changed(node);
+        }
+        // Its own rate is settled below even where its neighbours' is not affected.
+        self.settle_rates();
+        self.schedule_milestone(slot);
+        let oversubscribed = nodes.iter().filter(|node| self.cluster.is_oversubscribed(**node)).count();
+        let job = self.jobs[slot].job.clone();
+        self.tell(&Fact::Started { job: &job, nodes, is_first, oversubscribed });
+    }
+
+    /// Keeps nodes for a job that has waited too long: those with most free GPUs that could hold a task when empty.
+    fn reserve_if_aged(&mut self, slot: u32) {
+        let queueing = self.setup.queueing;
+        let Some(limit) = queueing.reserve_after else { return };
+        let state = &self.jobs[slot];
+        if !state.reserved.is_empty() || self.now.since(state.job.arrival) <= limit {
+            return;
+        }
+        let share = self.cluster.len() as u64 * u64::from(queueing.reserve_ppm) / 1_000_000;
+        let most = share.max(u64::from(queueing.reserve_min)) as usize;
+        let wanted = usize::from(state.job.tasks);
+        if self.queue.kept() + wanted > most {
+            return;
+        }
+        let (ask, dims) = (self.ask_of(slot), self.fit_dims());
+        let mut nodes: Vec<NodeId> = self
+            .cluster
+            .ids()
+            .filter(|&node| {
+                !self.queue.is_reserved(node)
+                    && Belief::allows(&self.setup, node, &ask)
+                    && self.belief.could_hold(&self.cluster, node, &ask.demand, dims)
+            })
+            .collect();
+        if nodes.len() < wanted {
+            return;
+        }
+        nodes.sort_by_key(|&node| (core::cmp::Reverse(self.cluster.free_gpu_milli(node)), node));
+        nodes.truncate(wanted);
+        for &node in &nodes {
+            self.queue.keep(node, slot);
+            self.touch(node);
+        }
+        self.jobs[slot].reserved = nodes;
+    }
+}
+

@@ -1,0 +1,30 @@
+//! Best fit: fill the fullest node that still holds the task.
+
+use crate::cluster::NodeId;
+use crate::engine::port::{Ask, Score, View};
+use crate::resources::{Dim, DimMask};
+use crate::schedulers::Card;
+
+/// Roster entry.
+pub const CARD: Card = Card {
+    family: "best-fit",
+    title: "Best fit",
+    idea: "Packs tightly: prefers the node with the least left on average.",
+    source: "Kubernetes NodeResourcesFit with MostAllocated (kube-scheduler documentation, scoring strategies)",
+    seven_id: None,
+    knobs: &[],
+    build: |tuning| Box::new(BestFit { dims: tuning.score_dims }),
+};
+
+#[derive(Clone, Debug)]
+struct BestFit {
+    dims: DimMask,
+}
+
+impl Score for BestFit {
+    fn score(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> f64 {
+        let inverse = view.inverse_capacity(node);
+        let left = |dim: Dim| f64::from(view.available_in(node, dim) - ask.demand[dim]) * inverse[dim.index()];
+        self.dims.iter().map(left).sum::<f64>() / self.dims.len().max(1) as f64
+    }
+}

@@ -1,0 +1,25 @@
+//! First fit: the first node that holds the task.
+
+use crate::cluster::NodeId;
+use crate::engine::port::{Ask, Score, View};
+use crate::schedulers::Card;
+
+/// Roster entry.
+pub const CARD: Card = Card {
+    family: "first-fit",
+    title: "First fit",
+    idea: "Takes the first node, in fixed order, on which the task fits.",
+    source: "D. S. Johnson, Near-optimal bin packing algorithms, MIT, 1973",
+    seven_id: None,
+    knobs: &[],
+    build: |_| Box::new(FirstFit),
+};
+
+#[derive(Clone, Debug)]
+struct FirstFit;
+
+impl Score for FirstFit {
+    fn score(&mut self, _view: &View<'_>, _ask: &Ask, node: NodeId) -> f64 {
+        f64::from(node.0)
+    }
+}
