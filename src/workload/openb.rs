@@ -1,0 +1,403 @@
+//! Reads the *openb* trace: a node list and a pod list of a real GPU cluster, as CSV text.
+//!
+//! Nodes become the cluster; pods become [`Sample`]s, from which [`super::bootstrap`] draws jobs. What is wrong with
+//! the files is said in full, by file, row, column, value and reason ([`Finding`]); what they lack is assumed in the
+//! open ([`Assumption`]) or left out ([`Options::assume`]).
+//!
+//! What it does not do: open files, guess units, repair values, or replay the trace's own arrival times.
+
+use core::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::setup::NodeType;
+use crate::resources::{Amounts, DIMS, Dim, DimMask};
+use crate::units::Span;
+use crate::workload::JobClass;
+use crate::workload::bootstrap::{self, Generator, Sample};
+
+mod assumed;
+mod classes;
+mod finding;
+mod nodes;
+mod number;
+mod pods;
+mod table;
+
+pub use assumed::Assumption;
+pub use finding::{Count, Finding, Kind, Severity, count};
+
+use classes::Class;
+use finding::Findings;
+use nodes::{Hardware, Nodes};
+use pods::Pod;
+use table::Table;
+
+/// What to do with faulty rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFault {
+    /// Any fault refuses the import; all faults are reported.
+    #[default]
+    Stop,
+    /// Faulty rows are left out; all of them are reported.
+    Drop,
+}
+
+/// How to import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Options {
+    /// What to do with faulty rows.
+    pub on_fault: OnFault,
+    /// Whether dimensions that the trace lacks are filled from stated assumptions. If not, they do not exist: no
+    /// capacity, no demand, and [`Imported::exists`] without them.
+    pub assume: bool,
+    /// Longer run times are cut to this; `None` keeps them.
+    pub cap: Option<Span>,
+}
+
+impl Options {
+    /// Run times are cut to a day unless somebody says otherwise.
+    pub const DEFAULT_CAP: Span = Span::from_secs(86_400);
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { on_fault: OnFault::Stop, assume: true, cap: Some(Self::DEFAULT_CAP) }
+    }
+}
+
+/// A trace, ready to simulate.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// Kinds of nodes; at most 64.
+    pub node_types: Vec<NodeType>,
+    /// The kind of each node, in the order of the file.
+    pub nodes: Vec<u8>,
+    /// Dimensions that exist: all seven, or `cpu,ram,gpu` without assumptions. Schedulers' masks must be cut to it.
+    pub exists: DimMask,
+    /// Dimensions among them that are assumed.
+    pub assumed: DimMask,
+    /// Job classes that occur.
+    pub classes: Vec<JobClass>,
+    /// Pods with a run time, in the order of the file.
+    pub samples: Arc<[Sample]>,
+    /// Everything assumed, in the order in which people read it.
+    pub assumptions: Vec<Assumption>,
+    /// What was read and what was found.
+    pub report: Report,
+}
+
+/// What an import read, left out and found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The node list.
+    pub nodes: FileReport,
+    /// The pod list.
+    pub pods: FileReport,
+    /// Faulty rows that were left out, nodes first, by row. Empty with [`OnFault::Stop`].
+    pub faults: Vec<Finding>,
+    /// What is worth knowing, e.g. pods without a run time.
+    pub notes: Vec<Finding>,
+    /// Faults and notes by kind.
+    pub counts: Vec<Count>,
+    /// Run times that were cut to [`Options::cap`].
+    pub capped: usize,
+    /// GPUs that a literal replay of these pods would keep busy, on average over the time from the first start to the
+    /// last end.
+    pub literal_gpus_busy: f64,
+}
+
+/// How much of a file was used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileReport {
+    /// Its name, as given.
+    pub name: String,
+    /// Rows in the file, without the header and blank lines.
+    pub rows: usize,
+    /// Rows that became nodes or samples.
+    pub used: usize,
+}
+
+/// The files cannot be used, or hold faults and the user chose to stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Everything found, notes too; nodes first, by row.
+    pub findings: Vec<Finding>,
+    /// The same by kind.
+    pub counts: Vec<Count>,
+}
+
+impl Refused {
+    fn new(findings: Vec<Finding>) -> Self {
+        Self { counts: count(&findings), findings }
+    }
+
+    /// Whether leaving out the faulty rows ([`OnFault::Drop`]) might help: nothing is wrong with the files as such.
+    #[must_use]
+    pub fn can_drop(&self) -> bool {
+        self.findings.iter().all(|finding| finding.kind.severity() != Severity::Refusal)
+    }
+}
+
+impl fmt::Display for Refused {
+    /// Counts by kind, then every refusal and fault on a line of its own. Notes are counted only.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the trace was not imported:")?;
+        for Count { kind, count } in &self.counts {
+            write!(f, "\n  {count} × {}", kind.title())?;
+        }
+        for finding in self.findings.iter().filter(|finding| finding.kind.severity() != Severity::Note) {
+            write!(f, "\n{finding}")?;
+        }
+        if self.can_drop() {
+            write!(f, "\ncorrect these rows, or choose to drop them")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Refused {}
+
+impl Imported {
+    /// Capacity of the whole cluster by dimension.
+    #[must_use]
+    pub fn capacity(&self) -> [i64; DIMS] {
+        let of = |node: &u8, dim: Dim| i64::from(self.node_types[usize::from(*node)].capacity[dim]);
+        Dim::ALL.map(|dim| self.nodes.iter().map(|node| of(node, dim)).sum())
+    }
+
+    /// Jobs an hour that offer `load` × the GPUs of the cluster.
+    #[must_use]
+    pub fn rate_for_load(&self, load: f64) -> f64 {
+        bootstrap::rate_for_load(&self.samples, self.capacity()[Dim::Gpu.index()], load)
+    }
+
+    /// An endless stream of jobs that offers `load` × the GPUs of the cluster.
+    #[must_use]
+    pub fn generator(&self, load: f64, seed: u64) -> Generator {
+        Generator::new(self.samples.clone(), self.rate_for_load(load), seed)
+    }
+}
+
+/// Reads a node list and a pod list, each as (name, CSV text).
+///
+/// # Errors
+///
+/// [`Refused`] with everything found if a file cannot be used as a whole, if nothing is left without the faulty rows,
+/// or if there is any fault and [`Options::on_fault`] says to stop.
+pub fn import(nodes: (&str, &str), pods: (&str, &str), options: &Options) -> Result<Imported, Refused> {
+    let mut node_findings = Findings::new(nodes.0);
+    let mut pod_findings = Findings::new(pods.0);
+    let node_table = Table::read(nodes.1, &mut node_findings);
+    let pod_table = Table::read(pods.1, &mut pod_findings);
+    check_kinds_of_files(node_table.as_ref(), pod_table.as_ref(), &mut node_findings, &mut pod_findings);
+
+    let mut cluster = Nodes { kinds: Vec::new(), nodes: Vec::new() };
+    if let Some(table) = node_table.as_ref().filter(|_| !node_findings.refuses()) {
+        cluster = nodes::read(table, &mut node_findings);
+        if cluster.nodes.is_empty() && !node_findings.refuses() {
+            node_findings.add(table.header_line, "", "", nothing_left(table), "there is no usable node in this file");
+        }
+    }
+    let mut list = Vec::new();
+    if let Some(table) = pod_table.as_ref().filter(|_| !pod_findings.refuses()) {
+        list = pods::read(table, &cluster.kinds, &mut pod_findings);
+        let reason = if list.is_empty() { "no pod with a run time" } else { "no pod with a run time asks for a GPU" };
+        if !list.iter().any(|pod| pod.gpu_milli > 0) && !cluster.kinds.is_empty() && !pod_findings.refuses() {
+            pod_findings.add(table.header_line, "", "", nothing_left(table), format!("{reason}: no load can be offered"));
+        }
+    }
+
+    let mut findings = node_findings.list;
+    findings.append(&mut pod_findings.list);
+    let worst = findings.iter().map(|finding| finding.kind.severity()).min();
+    let refused = worst == Some(Severity::Refusal) || worst == Some(Severity::Fault) && options.on_fault == OnFault::Stop;
+    let (Some(node_table), Some(pod_table), false) = (node_table, pod_table, refused) else {
+        return Err(Refused::new(findings));
+    };
+
+    let present: Vec<Class> =
+        Class::ALL.into_iter().filter(|class| list.iter().any(|pod| Class::of(pod) == *class)).collect();
+    let (samples, capped) = samples(&list, &cluster.kinds, &present, options);
+    let counts = count(&findings);
+    let (faults, notes) = findings.into_iter().partition(|finding| finding.kind.severity() == Severity::Fault);
+    let literal_gpus_busy = literal_gpus_busy(&list);
+    let traced = DimMask::of(&[Dim::Cpu, Dim::Ram, Dim::Gpu]);
+    Ok(Imported {
+        node_types: node_types(&cluster.kinds, options),
+        exists: if options.assume { DimMask::SEVEN } else { traced },
+        assumed: if options.assume { DimMask::of(&ASSUMED) } else { DimMask::EMPTY },
+        classes: classes::summarise(&present, &samples),
+        assumptions: assumptions(&cluster.kinds, &present, options, capped, literal_gpus_busy),
+        report: Report {
+            nodes: FileReport {
+                name: nodes.0.to_owned(),
+                rows: node_table.rows_in_file,
+                used: cluster.nodes.len(),
+            },
+            pods: FileReport { name: pods.0.to_owned(), rows: pod_table.rows_in_file, used: samples.len() },
+            faults,
+            notes,
+            counts,
+            capped,
+            literal_gpus_busy,
+        },
+        nodes: cluster.nodes,
+        samples,
+    })
+}
+
+/// Dimensions that the trace does not have.
+const ASSUMED: [Dim; 4] = [Dim::Hbm, Dim::Net, Dim::Sto, Dim::Ioc];
+
+/// Says so if a file is the other one, or both are the same kind.
+fn check_kinds_of_files(
+    nodes: Option<&Table>,
+    pods: Option<&Table>,
+    node_findings: &mut Findings<'_>,
+    pod_findings: &mut Findings<'_>,
+) {
+    let is = |table: &Table, own: &[table::Column], other: &[table::Column]| table.matches(own) > table.matches(other);
+    let is_pods = |table: &Table| is(table, pods::COLUMNS, nodes::COLUMNS);
+    let is_nodes = |table: &Table| is(table, nodes::COLUMNS, pods::COLUMNS);
+    let swapped = nodes.is_some_and(is_pods) && pods.is_some_and(is_nodes);
+    let advice = if swapped { "the two files are swapped; exchange them" } else { "choose the other file" };
+    if let Some(table) = nodes.filter(|table| is_pods(table)) {
+        let reason = format!("this is a pod list, and a node list belongs here: {advice}");
+        node_findings.add(table.header_line, "", "", Kind::WrongFile, reason);
+    }
+    if let Some(table) = pods.filter(|table| is_nodes(table)) {
+        let reason = format!("this is a node list, and a pod list belongs here: {advice}");
+        pod_findings.add(table.header_line, "", "", Kind::WrongFile, reason);
+    }
+}
+
+/// Why a file gives nothing: it has no rows, or none of them can be used.
+fn nothing_left(table: &Table) -> Kind {
+    if table.rows_in_file == 0 { Kind::EmptyFile } else { Kind::NothingLeft }
+}
+
+fn node_types(kinds: &[Hardware], options: &Options) -> Vec<NodeType> {
+    let ids = nodes::ids(kinds);
+    kinds
+        .iter()
+        .zip(ids)
+        .map(|(kind, id)| {
+            let mut capacity = traced(kind.cpu_milli, kind.memory_mib, kind.gpus * 1000);
+            if options.assume {
+                assumed::complete_node(kind, &mut capacity);
+            }
+            NodeType { id, title: kind.title(), capacity }
+        })
+        .collect()
+}
+
+/// The three dimensions that the trace has.
+fn traced(cpu_milli: i32, memory_mib: i32, gpu_milli: i32) -> Amounts {
+    let mut amounts = Amounts::ZERO;
+    amounts[Dim::Cpu] = cpu_milli;
+    amounts[Dim::Ram] = memory_mib;
+    amounts[Dim::Gpu] = gpu_milli;
+    amounts
+}
+
+/// Pods as samples, and how many run times were cut.
+fn samples(list: &[Pod], kinds: &[Hardware], present: &[Class], options: &Options) -> (Arc<[Sample]>, usize) {
+    let mut turns = [0; Class::ALL.len()];
+    let mut capped = 0;
+    let samples = list
+        .iter()
+        .map(|pod| {
+            let class = Class::of(pod);
+            let mut demand = traced(pod.cpu_milli, pod.memory_mib, pod.gpu_milli);
+            if options.assume {
+                let turn = &mut turns[class as usize];
+                let holds = kinds.iter().enumerate().filter(|(index, kind)| {
+                    pod.types.allows(*index)
+                        && pod.cpu_milli <= kind.cpu_milli
+                        && pod.memory_mib <= kind.memory_mib
+                        && pod.gpu_milli <= kind.gpus * 1000
+                });
+                assumed::complete_pod(class, *turn, holds.map(|(_, kind)| kind), &mut demand);
+                *turn += 1;
+            }
+            let mut work = Span::from_secs((pod.deleted - pod.scheduled).unsigned_abs().max(1));
+            if let Some(cap) = options.cap.filter(|cap| *cap < work) {
+                // A cap of nothing would make jobs that take no time at all.
+                work = Span(cap.as_ms().max(1));
+                capped += 1;
+            }
+            Sample { class: classes::id_of(present, class), demand, tasks: 1, work, types: pod.types }
+        })
+        .collect();
+    (samples, capped)
+}
+
+/// GPUs busy in a literal replay: GPU time ÷ time from the first start to the last end.
+fn literal_gpus_busy(list: &[Pod]) -> f64 {
+    let first = list.iter().map(|pod| pod.scheduled).min().unwrap_or(0);
+    let last = list.iter().map(|pod| pod.deleted).max().unwrap_or(0);
+    if last <= first {
+        return 0.0;
+    }
+    let gpu_milli_seconds: i128 =
+        list.iter().map(|pod| i128::from(pod.gpu_milli) * i128::from(pod.deleted - pod.scheduled)).sum();
+    gpu_milli_seconds as f64 / 1000.0 / (last - first) as f64
+}
+
+/// Everything assumed about this trace, in the order in which people read it.
+fn assumptions(
+    kinds: &[Hardware],
+    present: &[Class],
+    options: &Options,
+    capped: usize,
+    literal_gpus_busy: f64,
+) -> Vec<Assumption> {
+    let mut lines = vec![
+        Assumption::new(
+            "arrivals",
+            "Poisson, at the rate that offers the wanted GPU load; each job is one pod of the trace, drawn evenly, its \
+             shape and its run time together",
+            format!("replayed literally these pods keep {literal_gpus_busy:.1} GPUs busy on average"),
+        ),
+        Assumption::new(
+            "run time",
+            "scheduled_time to deletion_time, taken as the time at full speed",
+            "the trace does not say how much of it a pod was starved",
+        ),
+    ];
+    if let Some(cap) = options.cap {
+        lines.push(Assumption::new(
+            "longest run time",
+            format!("{cap} (hours:minutes:seconds); {capped} longer ones were cut to it"),
+            "run times of months would hold a warm-up of days from reaching the wanted load",
+        ));
+    }
+    lines.push(Assumption::new(
+        "a pod",
+        "one task on one node",
+        "pods of this trace never span nodes; which of them belong together is not recorded",
+    ));
+    lines.push(Assumption::new(
+        "GPUs of a node",
+        "one pool: 460 milli-GPU are 460 thousandths of the node's GPUs together",
+        "the simulator keeps no list of devices, so fragments on different devices of a node count as one",
+    ));
+    lines.push(Assumption::new(
+        "classes",
+        "cpu: no GPU; train: more than one GPU; batch: the other pods with qos BE; inference: all other pods",
+        "the trace does not say what a pod does",
+    ));
+    if options.assume {
+        lines.append(&mut assumed::lines(kinds, present));
+    } else {
+        lines.push(Assumption::new(
+            "GPU memory, network, storage bandwidth, I/O CPU",
+            "do not exist",
+            "the trace has none of them and assumptions are switched off; schedulers see cpu, ram and gpu",
+        ));
+    }
+    lines
+}

@@ -1,0 +1,167 @@
+//! Job classes of a trace: which pod belongs where, its share of the GPU-hours, its typical task.
+
+use super::pods::{Pod, Qos};
+use crate::resources::{Amounts, Dim};
+use crate::workload::{ClassId, JobClass, bootstrap::Sample};
+
+/// A class, by what the trace says of a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Class {
+    /// One GPU or part of one, not best-effort.
+    Inference,
+    /// More than one GPU.
+    Train,
+    /// One GPU or part of one, best-effort.
+    Batch,
+    /// No GPU.
+    Cpu,
+}
+
+impl Class {
+    pub(super) const ALL: [Self; 4] = [Self::Inference, Self::Train, Self::Batch, Self::Cpu];
+
+    pub(super) fn of(pod: &Pod) -> Self {
+        match (pod.gpu_milli, pod.qos) {
+            (..=0, _) => Self::Cpu,
+            (1001.., _) => Self::Train,
+            (_, Qos::BestEffort) => Self::Batch,
+            (_, Qos::Prompt) => Self::Inference,
+        }
+    }
+
+    pub(super) const fn id(self) -> &'static str {
+        match self {
+            Self::Inference => "inference",
+            Self::Train => "train",
+            Self::Batch => "batch",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
+/// The classes as the simulator wants them; `present[i]` is what [`ClassId`] *i* stands for.
+pub(super) fn summarise(present: &[Class], samples: &[Sample]) -> Vec<JobClass> {
+    let of = |index: usize| samples.iter().filter(move |sample| sample.class.index() == index);
+    let gpu_time: Vec<u128> = (0..present.len()).map(|index| of(index).map(Sample::gpu_milli_ms).sum()).collect();
+    let shares = shares_ppm(&gpu_time);
+    present
+        .iter()
+        .enumerate()
+        .map(|(index, class)| JobClass {
+            id: class.id().to_owned(),
+            typical: typical(&of(index).collect::<Vec<_>>()),
+            share_ppm: shares[index],
+            growth: None,
+            training: *class == Class::Train,
+        })
+        .collect()
+}
+
+/// Millionths that sum to exactly 1,000,000: rounded down, the rest to the largest remainders. All zero if `parts` are.
+fn shares_ppm(parts: &[u128]) -> Vec<u32> {
+    const WHOLE: u128 = 1_000_000;
+    let total: u128 = parts.iter().sum();
+    if total == 0 {
+        return vec![0; parts.len()];
+    }
+    let mut shares: Vec<u32> = parts.iter().map(|part| (part * WHOLE / total) as u32).collect();
+    let mut by_remainder: Vec<usize> = (0..parts.len()).collect();
+    by_remainder.sort_by_key(|&index| core::cmp::Reverse(parts[index] * WHOLE % total));
+    let missing = WHOLE as usize - shares.iter().map(|share| *share as usize).sum::<usize>();
+    for index in by_remainder.into_iter().take(missing) {
+        shares[index] += 1;
+    }
+    shares
+}
+
+/// The typical task: in CPU, memory, GPU and GPU memory the weighted median, so half of the class's GPU-hours are in
+/// tasks that ask for no more; in the assumed rates the class's mean a GPU × the typical GPU share, because a class
+/// may mix two rates and the median would be one of them.
+///
+/// Tasks weigh by GPU × duration; where there is no GPU, by CPU × duration.
+fn typical(samples: &[&Sample]) -> Amounts {
+    let on_gpus = samples.iter().any(|sample| sample.demand[Dim::Gpu] > 0);
+    let weight_dim = if on_gpus { Dim::Gpu } else { Dim::Cpu };
+    let weight =
+        |sample: &Sample| sample.demand[weight_dim].unsigned_abs() as u128 * u128::from(sample.work.as_ms());
+    let median = |dim: Dim| {
+        let mut weighed: Vec<(i32, u128)> = samples.iter().map(|sample| (sample.demand[dim], weight(sample))).collect();
+        weighed.sort_unstable();
+        let total: u128 = weighed.iter().map(|(_, weight)| weight).sum();
+        let mut below = 0;
+        weighed
+            .into_iter()
+            .find(|(_, weight)| {
+                below += weight;
+                below * 2 >= total
+            })
+            .map_or(0, |(amount, _)| amount)
+    };
+    let mut typical = Amounts::ZERO;
+    for dim in [Dim::Cpu, Dim::Ram, Dim::Gpu, Dim::Hbm] {
+        typical[dim] = median(dim);
+    }
+    let time = |dim: Dim| -> i128 {
+        samples.iter().map(|sample| i128::from(sample.demand[dim]) * i128::from(sample.work.as_ms())).sum()
+    };
+    let gpu_time = time(Dim::Gpu);
+    if gpu_time > 0 {
+        for dim in [Dim::Net, Dim::Sto, Dim::Ioc] {
+            typical[dim] = (time(dim) * i128::from(typical[Dim::Gpu]) / gpu_time) as i32;
+        }
+    }
+    typical
+}
+
+/// Where `class` stands in `present`.
+pub(super) fn id_of(present: &[Class], class: Class) -> ClassId {
+    // At most four classes, and every class of a pod is present.
+    ClassId(present.iter().position(|other| *other == class).unwrap_or(0) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Span;
+    use crate::workload::TypeMask;
+
+    fn sample(values: [i32; 7], seconds: u64) -> Sample {
+        Sample {
+            class: ClassId(0),
+            demand: Amounts(values),
+            tasks: 1,
+            work: Span::from_secs(seconds),
+            types: TypeMask::ANY,
+        }
+    }
+
+    #[test]
+    fn shares_sum_to_a_million() {
+        assert_eq!(shares_ppm(&[1, 1, 1]), [333_334, 333_333, 333_333]);
+        assert_eq!(shares_ppm(&[0, 5]), [0, 1_000_000]);
+        assert_eq!(shares_ppm(&[0, 0]), [0, 0]);
+        for parts in [[7u128, 11, 13], [1, 1_000_003, 999], [u64::MAX.into(), 3, 1]] {
+            assert_eq!(shares_ppm(&parts).iter().sum::<u32>(), 1_000_000, "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn the_typical_task_is_the_one_in_the_middle_of_the_gpu_hours() {
+        // GPU-time: 1 × 10, 1 × 20, 8 × 10: the last alone is more than half.
+        let samples = [
+            sample([1000, 10, 1000, 16, 20, 8, 8], 10),
+            sample([2000, 20, 1000, 16, 20, 4, 8], 20),
+            sample([9000, 90, 8000, 128, 400, 32, 64], 10),
+        ];
+        let typical = typical(&samples.iter().collect::<Vec<_>>());
+        assert_eq!(&typical.0[..4], [9000, 90, 8000, 128]);
+        // Network: (20×10 + 20×20 + 400×10) / (110 GPU-s) a GPU × 8 GPUs; thousandths cancel.
+        assert_eq!(typical[Dim::Net], 4600 * 8 / 110);
+    }
+
+    #[test]
+    fn without_gpus_cpu_time_weighs() {
+        let samples = [sample([1000, 1, 0, 0, 0, 0, 0], 10), sample([2000, 5, 0, 0, 0, 0, 0], 100)];
+        assert_eq!(typical(&samples.iter().collect::<Vec<_>>()).0, [2000, 5, 0, 0, 0, 0, 0]);
+    }
+}
