@@ -1,0 +1,152 @@
+//! What must hold between the values of a scenario, each being allowed by itself.
+
+use crate::resources::{Dim, DimMask};
+use crate::scenario::{Discipline, Issue, Scenario};
+
+/// More jobs than this are refused: each is kept until the end for the percentiles of waits, and at 64 nodes it is
+/// half a year of cluster time.
+pub(super) const MOST_JOBS: f64 = 10_000_000.0;
+
+/// Notes every contradiction. Where a value is missing or was refused, what depends on it is not judged.
+pub(super) fn cross(scenario: &Scenario, issues: &mut Vec<Issue>) {
+    let own_issues = issues.len();
+    let touched = |issues: &[Issue], part: &str| issues[..own_issues].iter().any(|issue| issue.path.contains(part));
+
+    if !touched(issues, "hours") && scenario.warm_up_hours >= scenario.hours {
+        issues.push(Issue::new(
+            "warm_up_hours",
+            scenario.warm_up_hours.to_string(),
+            format!("less than hours, which is {}", scenario.hours),
+            "Shorten the warm-up or lengthen the run: what comes after the warm-up is what is measured",
+        ));
+    }
+    let rebuilds = &scenario.rebuilds;
+    if !touched(issues, "rebuilds") && rebuilds.factor_min > rebuilds.factor_max {
+        issues.push(Issue::new(
+            "rebuilds.factor_min",
+            rebuilds.factor_min.to_string(),
+            format!("at most rebuilds.factor_max, which is {}", rebuilds.factor_max),
+            "Swap the two",
+        ));
+    }
+    let bursts = &scenario.bursts;
+    let on_share = bursts.on_minutes / (bursts.on_minutes + bursts.off_minutes);
+    if !touched(issues, "bursts") && bursts.factor * on_share > 1.0 {
+        issues.push(Issue::new(
+            "bursts.factor",
+            bursts.factor.to_string(),
+            format!("1 to {:.3} with bursts {:.1} % of the time", 1.0 / on_share, on_share * 100.0),
+            "Lower it, or make bursts shorter or rarer: more would exceed the mean rate by itself",
+        ));
+    }
+    let interval = scenario.telemetry.interval_seconds;
+    if interval > 0.0 && interval < 1.0 {
+        issues.push(Issue::new(
+            "telemetry.interval_seconds",
+            interval.to_string(),
+            "0 (the truth at once) or 1 to 86400 s",
+            "Shorter intervals cost run time and change nothing",
+        ));
+    }
+    let queue = &scenario.queue;
+    if queue.discipline == Discipline::Backfill
+        && queue.reserve_after_minutes > 0.0
+        && queue.reserve_share == 0.0
+        && queue.reserve_nodes == 0
+    {
+        issues.push(Issue::new(
+            "queue.reserve_share",
+            "0",
+            "above 0, or queue.reserve_nodes above 0, while queue.reserve_after_minutes is above 0",
+            "Set queue.reserve_after_minutes = 0 if jobs must not reserve nodes",
+        ));
+    }
+    shares(scenario, issues, own_issues);
+    types(scenario, issues);
+    if issues.len() == own_issues && own_issues == 0 {
+        size(scenario, issues);
+    }
+}
+
+fn shares(scenario: &Scenario, issues: &mut Vec<Issue>, own_issues: usize) {
+    let mut sum = |section: &str, shares: Vec<f64>, of: &str| {
+        let judged = !issues[..own_issues].iter().any(|issue| {
+            issue.path.starts_with(section) && (issue.path.ends_with(".share") || issue.value.is_empty())
+        });
+        let sum: f64 = shares.iter().sum();
+        if judged && !((sum - 1.0).abs() <= 1e-6) {
+            let list: Vec<_> = shares.iter().map(f64::to_string).collect();
+            issues.push(Issue::new(
+                format!("{section}.*.share"),
+                format!("{} (sum {sum:.4})", list.join(" + ")),
+                format!("shares of {of} that sum to 1"),
+                "Change one of them, or set one by --set: then the others are scaled to fit",
+            ));
+        }
+    };
+    sum("node_types", scenario.node_types.iter().map(|item| item.share).collect(), "nodes");
+    sum("classes", scenario.classes.iter().map(|item| item.share).collect(), "GPU-hours");
+}
+
+/// Node types have GPUs and hold the classes.
+fn types(scenario: &Scenario, issues: &mut Vec<Issue>) {
+    if scenario.node_types.len() > 64 {
+        issues.push(Issue::new(
+            "node_types",
+            format!("{} types", scenario.node_types.len()),
+            "at most 64 types",
+            "Leave some out",
+        ));
+    }
+    let in_use = || scenario.node_types.iter().filter(|item| item.share > 0.0);
+    if scenario.node_types.iter().all(|item| item.share.is_finite() && item.gpu.is_finite())
+        && !in_use().any(|item| item.gpu > 0.0)
+    {
+        issues.push(Issue::new(
+            "node_types.*.gpu",
+            "0",
+            "above 0 for some type whose share is above 0",
+            "Give some node type GPUs: load is a share of them",
+        ));
+        return;
+    }
+    let comparable = in_use().all(|item| item.values().iter().all(|value| value.is_finite()));
+    for class in scenario.classes.iter().filter(|class| class.share > 0.0) {
+        let demand = scenario.typical(class);
+        if !comparable || class.values().iter().any(|value| value.is_nan()) {
+            continue;
+        }
+        if in_use().any(|item| demand.fits_in(&item.capacity(), DimMask::SEVEN)) {
+            continue;
+        }
+        // The type that is short in the fewest dimensions is the one to hold it against.
+        let shortages = in_use().map(|item| {
+            let capacity = item.capacity();
+            let short: Vec<Dim> = Dim::ALL.into_iter().filter(|dim| demand[*dim] > capacity[*dim]).collect();
+            (item, short)
+        });
+        let Some((nearest, short)) = shortages.min_by_key(|(_, short)| short.len()) else { continue };
+        for dim in short {
+            issues.push(Issue::new(
+                format!("classes.{}.{dim}", class.id),
+                format!("{} {}", dim.value(demand[dim]), dim.unit()),
+                format!("at most {} {} (node type {})", dim.value(nearest.capacity()[dim]), dim.unit(), nearest.id),
+                "No node type holds a typical task of this class: ask for less, or give nodes more",
+            ));
+        }
+    }
+}
+
+/// A run must end before the reader loses patience and the machine its memory.
+fn size(scenario: &Scenario, issues: &mut Vec<Issue>) {
+    let jobs = scenario.expected_jobs();
+    if jobs > MOST_JOBS {
+        let hours = scenario.hours * MOST_JOBS / jobs;
+        issues.push(Issue::new(
+            "nodes × hours",
+            format!("{} × {} (about {:.1} million jobs)", scenario.nodes, scenario.hours, jobs / 1e6),
+            format!("at most {:.0} million jobs", MOST_JOBS / 1e6),
+            format!("At this size a run may take {hours:.1} h; or take fewer nodes, less load or longer jobs"),
+        ));
+    }
+}

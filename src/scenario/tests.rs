@@ -1,0 +1,206 @@
+use super::*;
+
+fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect()
+}
+
+fn issues(text: &str, overrides: &[(&str, &str)]) -> Vec<Issue> {
+    Scenario::parse(text, &set(overrides)).expect_err("this is wrong").0
+}
+
+#[test]
+fn the_shared_model_gives_every_key() {
+    let text = MODEL;
+    let table: toml::Table = text.parse().expect("TOML");
+    let has = |path: &str| {
+        let mut value = &toml::Value::Table(table.clone());
+        for part in path.split('.') {
+            match value.get(part) {
+                Some(inner) => value = inner,
+                None => return false,
+            }
+        }
+        true
+    };
+    for key in schema::KEYS {
+        assert!(has(key.path), "{} is not in model.toml", key.path);
+    }
+    let model = read::model();
+    for node_type in &model.node_types {
+        for key in schema::NODE_TYPE_KEYS {
+            assert!(has(&format!("node_types.{}.{}", node_type.id, key.path)));
+        }
+    }
+    for class in &model.classes {
+        for key in schema::CLASS_KEYS {
+            assert!(has(&format!("classes.{}.{}", class.id, key.path)));
+        }
+    }
+    Scenario::parse(text, &[]).expect("the model is itself a scenario");
+}
+
+#[test]
+fn every_preset_is_right_and_named_as_in_its_file() {
+    for preset in PRESETS {
+        let scenario = Scenario::parse(preset.text, &[]).unwrap_or_else(|issues| panic!("{}:\n{issues}", preset.id));
+        assert_eq!(scenario.title, preset.title);
+        assert_eq!((scenario.load, scenario.nodes), (0.70, 64));
+        let hot = Scenario::preset(preset.id, &set(&[("preset", "hot")])).expect("hot");
+        assert_eq!(hot.load, if preset.id.starts_with('b') { 0.75 } else { 0.85 });
+        assert_eq!(find(&preset.id[..1]), Some(preset));
+        assert_eq!(find(&format!("scenarios/{}.toml", preset.id)), Some(preset));
+    }
+}
+
+#[test]
+fn overrides_come_last() {
+    let scenario =
+        Scenario::preset("c", &set(&[("load", "0.9"), ("preset", "hot"), ("scheduler.fit_dims", "cpu,gpu")]))
+            .expect("right");
+    assert_eq!(scenario.load, 0.9);
+    assert_eq!(scenario.value("scheduler.fit_dims").as_deref(), Some("[\"cpu\", \"gpu\"]"));
+    assert_eq!(scenario.value("sharing").as_deref(), Some("\"max-min\""));
+}
+
+#[test]
+fn one_share_can_be_changed_alone() {
+    let scenario = Scenario::preset("a", &set(&[("classes.train.share", "0.3")])).expect("right");
+    let sum: f64 = scenario.classes.iter().map(|class| class.share).sum();
+    assert!((sum - 1.0).abs() < 1e-12);
+    let rag = scenario.classes.iter().find(|class| class.id == "rag_rt").expect("is there");
+    assert!((rag.share - 0.25 * 0.7 / 0.75).abs() < 1e-12);
+
+    let uniform = Scenario::preset("a", &set(&[("node_types.G8.share", "1")])).expect("right");
+    assert!(uniform.deal_nodes().iter().all(|kind| *kind == 0));
+}
+
+#[test]
+fn all_problems_at_once_each_with_path_value_range_and_remedy() {
+    let text = "
+        laod = 0.7
+        load = 7
+        nodes = 3.5
+        sharing = 'fair'
+        hours = 2
+        warm_up_hours = 6
+        [rebuild]
+        degraded_share = 0.1
+        [classes]
+        train.gang = [[1, 0.5], [2, 0.3]]
+        batch.share = 0.5
+        trian.share = 0.1
+        [presets.hot]
+        load = 'hot'
+    ";
+    let found = issues(text, &[("queue.windw", "3"), ("telemetry.noise", "nan")]);
+    let paths: Vec<_> = found.iter().map(|issue| issue.path.as_str()).collect();
+    for path in [
+        "laod",
+        "load",
+        "nodes",
+        "sharing",
+        "rebuild.degraded_share",
+        "classes.train.gang",
+        "classes.trian",
+        "presets.hot.load",
+        "queue.windw",
+        "telemetry.noise",
+    ] {
+        assert!(paths.contains(&path), "{path} is not among {paths:?}");
+    }
+    let at = |path: &str| found.iter().find(|issue| issue.path == path).expect("is there");
+    assert_eq!(at("laod").remedy, "Did you mean `load`?");
+    assert_eq!(at("rebuild.degraded_share").remedy, "Did you mean `rebuilds.degraded_share`?");
+    assert!(at("classes.trian").remedy.contains("classes.train"));
+    assert_eq!(at("load").value, "7");
+    assert_eq!(at("load").allowed, "0.05 to 1.5 (share of all GPUs)");
+    assert!(at("load").message().contains("load = 7: allowed is 0.05 to 1.5"));
+    for issue in &found {
+        assert!(!issue.allowed.is_empty() && !issue.remedy.is_empty(), "{issue:?}");
+    }
+}
+
+#[test]
+fn contradictions_are_found() {
+    let first = |text: &str| issues(text, &[]).remove(0).path;
+    assert_eq!(first("hours = 5"), "warm_up_hours");
+    assert_eq!(first("[rebuilds]\nfactor_min = 0.9"), "rebuilds.factor_min");
+    assert_eq!(first("[bursts]\nfactor = 6"), "bursts.factor");
+    assert_eq!(first("[telemetry]\ninterval_seconds = 0.01"), "telemetry.interval_seconds");
+    assert_eq!(first("[classes]\ntrain.share = 0.5"), "classes.*.share");
+    assert_eq!(first("[node_types]\nG4.share = 0.5"), "node_types.*.share");
+    assert_eq!(first("[classes]\ntrain.gpu = 16"), "classes.train.gpu");
+    let size = issues("nodes = 20000\nhours = 8760", &[]).remove(0);
+    assert_eq!(size.path, "nodes × hours");
+    assert!(size.value.contains("million jobs"), "{size}");
+}
+
+#[test]
+fn a_syntax_error_has_its_place() {
+    let found = issues("load = 0.7\nnodes = = 3", &[]);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].path, "line 2, column 9");
+}
+
+#[test]
+fn a_new_class_needs_what_makes_it() {
+    let found = issues("[classes.mine]\nshare = 0.0\ncpu = 4", &[]);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].allowed.contains("ram, gpu, hbm"), "{}", found[0]);
+    let text = "[classes.mine]\nshare = 0.0\ncpu = 4\nram = 8\ngpu = 1\nhbm = 8\nnet = 1\nsto = 1\nioc = 1\n\
+                work_minutes = 10\nwork_sigma = 0.5";
+    let scenario = Scenario::parse(text, &[]).expect("right");
+    assert_eq!(scenario.classes.last().expect("is there").id, "mine");
+}
+
+#[test]
+fn every_setting_can_be_given_back() {
+    let scenario = Scenario::preset("d", &[]).expect("right");
+    let settings: Vec<_> = scenario.settings().into_iter().map(|(path, value)| (path, value.to_string())).collect();
+    let again = Scenario::preset("d", &settings).expect("right");
+    assert_eq!(again.settings(), scenario.settings());
+}
+
+#[test]
+fn the_cluster_is_dealt_and_loaded_as_specified() {
+    let scenario = Scenario::preset("a", &[]).expect("right");
+    assert_eq!(scenario.gpus(), 448.0);
+    let nodes = scenario.deal_nodes();
+    let count = |kind| nodes.iter().filter(|node| **node == kind).count();
+    assert_eq!([count(0), count(1), count(2)], [38, 16, 10]);
+    assert_eq!(nodes[..8], [0, 1, 0, 2, 0, 0, 1, 0]);
+    // Offered GPU-hours an hour, class by class, are the load.
+    let offered: f64 = scenario
+        .classes
+        .iter()
+        .map(|class| {
+            scenario.rate_per_hour(class, 448.0) * class.gpu * class.mean_tasks() * class.work_minutes / 60.0
+        })
+        .sum();
+    assert!((offered - 0.70 * 448.0).abs() < 1e-9);
+}
+
+#[test]
+fn the_engine_gets_what_the_model_says() {
+    let setup = Scenario::preset("c", &[]).expect("right").setup("ragp-io", 7).expect("right");
+    let rebuilds = setup.rebuilds.expect("C has rebuilds");
+    assert_eq!(rebuilds.healthy_mean.as_hours(), 17.0);
+    assert_eq!(rebuilds.factor_ppm, (300_000, 500_000));
+    assert_eq!(setup.horizon.as_hours(), 30.0);
+    assert_eq!(setup.exists, DimMask::SEVEN);
+    assert_eq!(setup.classes.iter().map(|class| class.share_ppm).sum::<u32>(), 1_000_000);
+    assert!(Scenario::preset("a", &[]).expect("right").setup("scalar-5d", 7).expect("right").rebuilds.is_none());
+
+    let unknown = Scenario::preset("c", &[]).expect("right").setup("ragp-oi", 7).expect_err("no such scheduler");
+    assert_eq!(unknown.0[0].remedy, "Did you mean `ragp-io`?");
+}
+
+#[test]
+fn every_key_is_a_knob_with_help() {
+    let knobs = knobs();
+    for knob in &knobs {
+        assert!(!knob.help.is_empty() && !knob.range.is_empty(), "{}", knob.path);
+    }
+    let load = knobs.iter().find(|knob| knob.path == "load").expect("is there");
+    assert_eq!((load.default.as_str(), load.limits), ("0.7", Some((0.05, 1.5))));
+}
