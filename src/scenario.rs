@@ -25,7 +25,7 @@ mod suggest;
 
 pub use field::Form;
 pub use issues::{Issue, Issues};
-pub use presets::{MODEL, PRESETS, Preset, find};
+pub use presets::{MODEL, PRESETS, Preset, TRACE, find};
 
 /// A scenario with every value settled. Units are in the key table, [`knobs`].
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -2,9 +2,11 @@
 
 use crate::engine::setup::{NodeType, Queueing, Rebuilds, Setup, Telemetry};
 use crate::resources::{Amounts, Dim, DimMask};
+use crate::scenario::check::{self, MOST_JOBS};
 use crate::scenario::{ClassSpec, Discipline, Issue, Issues, NodeTypeSpec, Scenario, suggest};
 use crate::schedulers::{self, Choice};
 use crate::units::Span;
+use crate::workload::openb::Imported;
 use crate::workload::synthetic::{Bursts, ClassLaw, Generator};
 use crate::workload::{ClassId, Growth, JobClass, Source};
 
@@ -103,6 +105,56 @@ impl Scenario {
             horizon: Span::from_hours_f64(self.hours),
             seed,
         })
+    }
+
+    /// A run on a real cluster with jobs drawn from its trace: nodes, classes and jobs come from `trace`, all else
+    /// (load, time, queue, telemetry, rebuilds, sharing, scheduler) from this scenario.
+    ///
+    /// # Errors
+    ///
+    /// An unknown scheduler; one that sees nothing that the trace has; a run with too many jobs.
+    pub fn trace_setup(&self, trace: &Imported, scheduler: &str, seed: u64) -> Result<Setup, Issues> {
+        let scheduler = self.choice(scheduler)?;
+        for (key, dims) in [("fit_dims", scheduler.fit_dims), ("score_dims", scheduler.score_dims)] {
+            if dims.and(trace.exists).is_empty() {
+                return Err(Issue::new(
+                    format!("scheduler.{key}"),
+                    dims.to_string(),
+                    format!("some of {}, which the trace has", trace.exists),
+                    "Name one of these, or let the missing dimensions be assumed",
+                )
+                .into());
+            }
+        }
+        let jobs = trace.rate_for_load(self.load) * self.hours;
+        if jobs > MOST_JOBS {
+            return Err(check::too_many_jobs("load × hours", &format!("{} × {}", self.load, self.hours), jobs, self.hours).into());
+        }
+        Ok(Setup {
+            node_types: trace.node_types.clone(),
+            nodes: trace.nodes.clone(),
+            exists: trace.exists,
+            classes: trace.classes.clone(),
+            source: Source::Bootstrap(Box::new(trace.generator(self.load, seed))),
+            rebuilds: self.engine_rebuilds().filter(|_| trace.exists.has(Dim::Sto)),
+            sharing: self.sharing,
+            out_of_memory: self.out_of_memory,
+            eviction_loss_ppm: ppm(self.eviction_loss),
+            queueing: self.engine_queueing(),
+            telemetry: self.engine_telemetry(),
+            scheduler,
+            warm_up: Span::from_hours_f64(self.warm_up_hours),
+            horizon: Span::from_hours_f64(self.hours),
+            seed,
+        })
+    }
+
+    /// Whether the key at `path` has a say in a run on a trace. The others describe what the trace brings itself.
+    #[must_use]
+    pub fn applies_to_trace(path: &str) -> bool {
+        const BROUGHT: [&str; 7] =
+            ["nodes", "storage_intensity", "node_types", "classes", "bursts", "growth", "limits"];
+        !BROUGHT.contains(&path.split('.').next().unwrap_or_default())
     }
 
     /// The scheduler of that id with this scenario's settings.

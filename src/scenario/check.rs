@@ -141,12 +141,16 @@ fn types(scenario: &Scenario, issues: &mut Vec<Issue>) {
 fn size(scenario: &Scenario, issues: &mut Vec<Issue>) {
     let jobs = scenario.expected_jobs();
     if jobs > MOST_JOBS {
-        let hours = scenario.hours * MOST_JOBS / jobs;
-        issues.push(Issue::new(
-            "nodes × hours",
-            format!("{} × {} (about {:.1} million jobs)", scenario.nodes, scenario.hours, jobs / 1e6),
-            format!("at most {:.0} million jobs", MOST_JOBS / 1e6),
-            format!("At this size a run may take {hours:.1} h; or take fewer nodes, less load or longer jobs"),
-        ));
+        let value = format!("{} × {}", scenario.nodes, scenario.hours);
+        issues.push(too_many_jobs("nodes × hours", &value, jobs, scenario.hours));
     }
+}
+
+pub(super) fn too_many_jobs(path: &str, value: &str, jobs: f64, hours: f64) -> Issue {
+    Issue::new(
+        path,
+        format!("{value} (about {:.1} million jobs)", jobs / 1e6),
+        format!("at most {:.0} million jobs", MOST_JOBS / 1e6),
+        format!("Run at most {:.1} h at this size, or take fewer nodes, less load or longer jobs", hours * MOST_JOBS / jobs),
+    )
 }

@@ -26,6 +26,9 @@ pub const PRESETS: &[Preset] = &[
 /// The shared model: every key with its default value and its source. A scenario file says what differs from it.
 pub const MODEL: &str = include_str!("../../scenarios/model.toml");
 
+/// What a run on a trace starts from when no scenario is named.
+pub const TRACE: &str = include_str!("../../scenarios/trace.toml");
+
 /// The preset of that name: its id, its letter (`c`), or its file's name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Preset> {
