@@ -1,0 +1,77 @@
+//! Money: what must hold for any prices, not only for the worked example.
+
+use proptest::prelude::*;
+use residua::economics::{
+    HOURS_PER_YEAR, Owned, Prices, Waste, bill, price_per_productive, spend, switch, waste,
+};
+use residua::probes::LedgerHours;
+
+/// Prices, fleets and shares as people have them.
+fn fleet() -> impl Strategy<Value = (f64, f64)> {
+    (0.0..100_000.0, 0.0..1_000.0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// An idle GPU is billed too. Public calculators multiply rent by utilisation, so that idling looks cheap.
+    #[test]
+    fn what_is_owned_costs_the_same_however_it_is_used((gpus, price) in fleet(), a in 0.01..1.0, b in 0.01..1.0) {
+        let gross = spend(gpus, price, HOURS_PER_YEAR);
+        for wasted in [a, b] {
+            // Wasted and useful money always make up the same bill.
+            let lost = waste(gpus, price, wasted, HOURS_PER_YEAR).per_year;
+            let useful = waste(gpus, price, 1.0 - wasted, HOURS_PER_YEAR).per_year;
+            prop_assert!((lost + useful - gross.per_year).abs() <= 1e-9 * gross.per_year.max(1.0));
+        }
+        let owned = Owned { gpu_hour: price, operations_per_month: 10.0, tokens_per_second: 100.0 };
+        // More productive hours give more tokens for the same money, so each costs less.
+        let each = |productive: f64| owned.per_month(gpus) / owned.tokens_per_month(gpus.max(1.0), productive);
+        prop_assert!(a == b || (a < b) == (each(a) > each(b)));
+    }
+
+    #[test]
+    fn more_waste_never_costs_less((gpus, price) in fleet(), a in 0.0..1.0, b in 0.0..1.0) {
+        let (low, high) = if a <= b { (a, b) } else { (b, a) };
+        let less = waste(gpus, price, low, HOURS_PER_YEAR);
+        let more = waste(gpus, price, high, HOURS_PER_YEAR);
+        prop_assert!(less.per_hour <= more.per_hour && less.per_day <= more.per_day && less.per_year <= more.per_year);
+        prop_assert!(price_per_productive(price, low) <= price_per_productive(price, high));
+    }
+
+    #[test]
+    fn the_parts_of_any_bill_are_its_total(uses in prop::array::uniform6(0.0..10_000.0), price in 0.0..1_000.0) {
+        let [productive, stalled, redone, stranded, held, spare] = uses;
+        let capacity = uses.iter().sum();
+        let ledger = LedgerHours { capacity, productive, stalled, redone, stranded, held, spare, difference: 0 };
+        let bill = bill(&ledger, Prices { gpu_hour: price });
+        prop_assert!(bill.difference().abs() <= 1e-9 * bill.total.max(1.0), "{}", bill.difference());
+        // A part that goes missing is noticed.
+        let broken = residua::economics::Bill { stalled: bill.stalled + 1.0, ..bill };
+        prop_assert!((broken.difference() + 1.0).abs() <= 1e-6);
+    }
+
+    #[test]
+    fn gpus_are_a_staircase_that_is_high_enough_and_no_higher(
+        tokens in 1.0..1e13, peak in 1.0..10.0, productive in 0.01..1.0, speed in 1.0..10_000.0,
+    ) {
+        let owned = Owned { gpu_hour: 2.0, operations_per_month: 0.0, tokens_per_second: speed };
+        let gpus = owned.gpus_for(tokens, peak, productive).unwrap();
+        prop_assert_eq!(gpus, libm::floor(gpus));
+        let needed = tokens * peak;
+        prop_assert!(owned.tokens_per_month(gpus, productive) >= needed * (1.0 - 1e-12));
+        prop_assert!(owned.tokens_per_month(gpus - 1.0, productive) < needed * (1.0 + 1e-12));
+    }
+
+    #[test]
+    fn a_payback_earns_exactly_the_one_off_cost(
+        (gpus, price) in fleet(), before in 0.0..1.0, after in 0.0..1.0, running in 0.0..1e6, one_off in 1.0..1e7,
+    ) {
+        let gross: Waste = spend(gpus, price, HOURS_PER_YEAR);
+        let result = switch(gross, before, after, running, one_off);
+        match result.payback_months {
+            Some(months) => prop_assert!((result.per_year / 12.0 * months - one_off).abs() <= 1e-6 * one_off),
+            None => prop_assert!(result.per_year <= 0.0),
+        }
+    }
+}
