@@ -141,6 +141,24 @@ pub fn filled_after(samples: &[Sample], time: Span) -> f64 {
     so_far as f64 / all as f64
 }
 
+/// The least whole number of minutes after which [`filled_after`] is at least `share`: a warm-up worth having.
+#[must_use]
+pub fn time_to_fill(samples: &[Sample], share: f64) -> Span {
+    const MINUTE: u64 = 60_000;
+    let longest = samples.iter().map(|sample| sample.work.as_ms()).max().unwrap_or(0);
+    // `filled_after` never falls, so halving finds it: not yet full at `low` − 1, full at `high`.
+    let (mut low, mut high) = (0, longest.div_ceil(MINUTE));
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if filled_after(samples, Span(middle * MINUTE)) >= share {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Span(high * MINUTE)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,6 +196,11 @@ mod tests {
         assert_eq!(filled_after(&samples, Span::ZERO), 0.0);
         assert_eq!(filled_after(&samples, Span::from_secs(3600)), 0.5);
         assert_eq!(filled_after(&samples, Span::from_secs(3 * 3600)), 1.0);
+        // From 1 h on, one of four GPU-hours comes an hour: 0.75 is there after 2 h.
+        assert_eq!(time_to_fill(&samples, 0.75), Span::from_secs(2 * 3600));
+        assert_eq!(time_to_fill(&samples, 0.0), Span::ZERO);
+        assert_eq!(time_to_fill(&samples, 1.0), Span::from_secs(3 * 3600));
+        assert_eq!(time_to_fill(&[], 0.9), Span::ZERO);
     }
 
     #[test]

@@ -372,7 +372,7 @@ fn assumptions(
         lines.push(Assumption::new(
             "longest run time",
             format!("{cap} (hours:minutes:seconds); {capped} longer ones were cut to it"),
-            "run times of months would hold a warm-up of days from reaching the wanted load",
+            "the few longest run times hold most of the GPU-hours; uncut, no run is long enough to reach its load",
         ));
     }
     lines.push(Assumption::new(

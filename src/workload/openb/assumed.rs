@@ -156,7 +156,7 @@ pub(super) fn lines(kinds: &[Hardware], classes: &[Class]) -> Vec<Assumption> {
         let (value, reason) = match class {
             Class::Inference => (
                 format!(
-                    "every first pod: {}; every second: {}",
+                    "the 1st, 3rd, 5th … pod: {}; the 2nd, 4th, 6th … pod: {}",
                     INFERENCE_PLAIN.in_words(),
                     INFERENCE_RETRIEVAL.in_words()
                 ),
@@ -165,9 +165,10 @@ pub(super) fn lines(kinds: &[Hardware], classes: &[Class]) -> Vec<Assumption> {
             ),
             Class::Train => (TRAIN.in_words(), "a quarter of the scenarios' 4-GPU train task"),
             Class::Batch => (BATCH.in_words(), "the scenarios' batch class"),
-            Class::Cpu => ("none".to_owned(), "the scenarios have no class without GPUs to take numbers from"),
+            Class::Cpu => ("no network, storage or I/O CPU".to_owned(), "the scenarios have no class without GPUs to take numbers from"),
         };
-        lines.push(Assumption::new(format!("what {} pods ask for, each GPU", class.id()), value, reason));
+        let each = if *class == Class::Cpu { "" } else { ", each GPU" };
+        lines.push(Assumption::new(format!("what {} pods ask for{each}", class.id()), value, reason));
     }
     lines.push(Assumption::new(
         "most that a pod asks for",
