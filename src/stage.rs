@@ -1,0 +1,20 @@
+//! Between simulator and screen, and still pure: no web, no clock.
+//!
+//! A [`session`] runs one simulation ahead and writes down what is to be seen as a [`reel`] of frames in flat words;
+//! the page only plays it. [`glyph`], [`tile`] and [`charts`] turn frames into lists of [`marks`] to draw, which the
+//! page paints on a canvas and [`svg`] writes as text for tests and exports.
+//!
+//! It does not decide what a number is called or how it is written: labels come from the caller, in the reader's
+//! language.
+
+pub mod charts;
+pub mod glyph;
+mod look;
+pub mod marks;
+pub mod palette;
+pub mod reel;
+pub mod replay;
+mod running;
+pub mod session;
+pub mod svg;
+pub mod tile;

@@ -1,0 +1,522 @@
+//! Curves over simulated time: axes with round ticks, lines told apart by colour, dashes and end signs, a cursor.
+//!
+//! The chart does not know what it shows: titles, units and the writing of numbers come from the caller. The cursor
+//! is drawn apart from the curves, so that a surface with the curves can stay while the cursor moves.
+
+use crate::stage::marks::{Anchor, Colour, Mark, Paint, Point, Stroke};
+use crate::stage::palette::{LineStyle, Palette, Sign};
+
+/// Width of a curve in pixels.
+const WIDTH: f64 = 2.0;
+/// Size of letters in pixels.
+const LETTERS: f64 = 11.0;
+/// Roughly how wide a letter of that size is.
+const LETTER_WIDTH: f64 = 6.2;
+/// Least distance between two end labels in pixels.
+const LABEL_PITCH: f64 = 13.0;
+
+/// One curve.
+#[derive(Clone, Copy, Debug)]
+pub struct Series<'a> {
+    /// What it is called at its end.
+    pub label: &'a str,
+    /// One value a step from hour 0; NaN leaves a gap.
+    pub values: &'a [f64],
+    /// How it looks.
+    pub style: LineStyle,
+}
+
+/// A reported range, drawn behind the curves.
+#[derive(Clone, Copy, Debug)]
+pub struct Band<'a> {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+    /// Whose it is.
+    pub label: &'a str,
+}
+
+/// A chart to be drawn.
+pub struct Chart<'a> {
+    /// Width and height in pixels.
+    pub size: Point,
+    /// What is shown, with its unit: written above the vertical axis.
+    pub title: &'a str,
+    /// The last hour of the horizontal axis, which starts at 0.
+    pub hours: f64,
+    /// Hours from one value to the next; the last value may come sooner, at `hours`.
+    pub step: f64,
+    /// The curves, back to front.
+    pub series: &'a [Series<'a>],
+    /// A reported range.
+    pub band: Option<Band<'a>>,
+    /// Hours at the start that are not measured; shaded. 0: none.
+    pub warm_up: f64,
+    /// The vertical axis ends at least here; it starts at 0.
+    pub least_top: f64,
+    /// Whether curves carry their labels at the right.
+    pub end_labels: bool,
+    /// Writes a value of the vertical axis.
+    pub write_value: &'a dyn Fn(f64) -> String,
+    /// Writes an hour.
+    pub write_hour: &'a dyn Fn(f64) -> String,
+}
+
+impl core::fmt::Debug for Chart<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Chart").field("size", &self.size).field("title", &self.title).finish_non_exhaustive()
+    }
+}
+
+/// Where things are in a chart, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Layout {
+    /// Left end of the horizontal axis.
+    pub left: f64,
+    /// Right end of the horizontal axis.
+    pub right: f64,
+    /// Top of the vertical axis.
+    pub top: f64,
+    /// Where the axes meet.
+    pub bottom: f64,
+    /// Hours of the horizontal axis.
+    pub hours: f64,
+    /// Value at the top.
+    pub peak: f64,
+}
+
+impl Layout {
+    /// Horizontal position of an hour.
+    #[must_use]
+    pub fn x(&self, hour: f64) -> f64 {
+        self.left + (self.right - self.left) * if self.hours > 0.0 { hour / self.hours } else { 0.0 }
+    }
+
+    /// Vertical position of a value; what is off the axis is at its end.
+    #[must_use]
+    pub fn y(&self, value: f64) -> f64 {
+        self.bottom - (self.bottom - self.top) * (value / self.peak).clamp(0.0, 1.0)
+    }
+
+    /// The hour at a horizontal position, held inside the axis.
+    #[must_use]
+    pub fn hour(&self, x: f64) -> f64 {
+        let share = (x - self.left) / (self.right - self.left);
+        if share.is_finite() { share.clamp(0.0, 1.0) * self.hours } else { 0.0 }
+    }
+}
+
+/// The smallest of 1, 2 or 5 times a power of ten that is at least `least`; 1 if `least` is no positive number.
+#[must_use]
+pub fn nice(least: f64) -> f64 {
+    if !(least.is_finite() && least > 0.0) {
+        return 1.0;
+    }
+    let power = libm::pow(10.0, libm::floor(libm::log10(least)));
+    // A hair's breadth, so that 0.1 / 0.1 being 1.0000000000000002 does not double the step.
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| *step >= least * 0.999_999).unwrap_or(least)
+}
+
+/// Hours between ticks so that there are at most `most` in `hours`: steps that divide days.
+fn hour_step(hours: f64, most: f64) -> f64 {
+    [0.25, 0.5, 1.0, 2.0, 3.0, 6.0, 12.0, 24.0, 48.0, 168.0]
+        .into_iter()
+        .find(|step| hours / step <= most)
+        .unwrap_or_else(|| 24.0 * nice(hours / most / 24.0))
+}
+
+impl Chart<'_> {
+    /// Where things are.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        let (step, ticks) = self.value_ticks();
+        let peak = step * f64::from(ticks);
+        let widest = (0..=ticks).map(|k| (self.write_value)(f64::from(k) * step).chars().count()).max().unwrap_or(0);
+        let labels = if self.end_labels {
+            self.series.iter().map(|series| series.label.chars().count()).max().unwrap_or(0)
+        } else {
+            0
+        };
+        let left = (widest as f64 * LETTER_WIDTH + 8.0).min(self.size[0] / 3.0);
+        let margin = if labels > 0 { 16.0 + labels as f64 * LETTER_WIDTH } else { 10.0 };
+        let right = (self.size[0] - margin).max(left + 1.0);
+        let top = if self.title.is_empty() { 8.0 } else { 20.0 };
+        let bottom = (self.size[1] - 18.0).max(top + 1.0);
+        Layout { left, right, top, bottom, hours: self.hours, peak }
+    }
+
+    /// The step between ticks of the vertical axis, and how many steps there are.
+    fn value_ticks(&self) -> (f64, u32) {
+        let highest = self
+            .series
+            .iter()
+            .flat_map(|series| series.values)
+            .copied()
+            .chain(self.band.map(|band| band.high))
+            .filter(|value| value.is_finite())
+            .fold(self.least_top, f64::max);
+        let wanted = (self.size[1] / 44.0).clamp(2.0, 6.0);
+        let step = nice(highest / wanted);
+        let ticks = libm::ceil(highest / step - 1e-6).clamp(1.0, 1000.0) as u32;
+        (step, ticks)
+    }
+
+    /// The hour of a value.
+    fn hour_of(&self, index: usize) -> f64 {
+        (index as f64 * self.step).min(self.hours)
+    }
+
+    /// Position of the last value at or before an hour.
+    #[must_use]
+    pub fn index_at(&self, hour: f64) -> usize {
+        if hour >= self.hours && self.step > 0.0 {
+            return libm::ceil(self.hours / self.step - 1e-9) as usize;
+        }
+        let index = libm::floor(hour / self.step + 1e-9);
+        if index.is_finite() && index > 0.0 { index as usize } else { 0 }
+    }
+
+    /// What each curve says at an hour: the value at or before it, `None` where there is none.
+    #[must_use]
+    pub fn values_at(&self, hour: f64) -> Vec<Option<f64>> {
+        let index = self.index_at(hour);
+        self.series.iter().map(|series| series.values.get(index).copied().filter(|value| value.is_finite())).collect()
+    }
+
+    /// Everything but the cursor, back to front.
+    #[must_use]
+    pub fn marks(&self, palette: &Palette) -> Vec<Mark> {
+        let layout = self.layout();
+        let mut marks = Vec::new();
+        self.grounds(&layout, palette, &mut marks);
+        self.axes(&layout, palette, &mut marks);
+        for series in self.series {
+            self.curve(series, &layout, palette, &mut marks);
+        }
+        self.ends(&layout, palette, &mut marks);
+        marks
+    }
+
+    /// The warm-up and the reported range.
+    fn grounds(&self, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
+        if self.warm_up > 0.0 {
+            let right = layout.x(self.warm_up.min(self.hours));
+            marks.push(Mark::Rect {
+                at: [layout.left, layout.top],
+                size: [right - layout.left, layout.bottom - layout.top],
+                fill: Some(Paint::Solid(palette.nominal_fill)),
+                stroke: None,
+            });
+        }
+        if let Some(band) = &self.band {
+            let (high, low) = (layout.y(band.high), layout.y(band.low));
+            marks.push(Mark::Rect {
+                at: [layout.left, high],
+                size: [layout.right - layout.left, low - high],
+                fill: Some(Paint::Solid(palette.band)),
+                stroke: None,
+            });
+            marks.push(text([layout.right - 4.0, high + 11.0], band.label, Anchor::End, palette.text));
+        }
+    }
+
+    fn axes(&self, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
+        let (step, ticks) = self.value_ticks();
+        for k in 0..=ticks {
+            let value = f64::from(k) * step;
+            let y = layout.y(value);
+            let colour = if k == 0 { palette.axis } else { palette.grid };
+            marks.push(line(vec![[layout.left, y], [layout.right, y]], colour, 1.0));
+            let label = (self.write_value)(value);
+            marks.push(text([layout.left - 5.0, y + 4.0], &label, Anchor::End, palette.text));
+        }
+        let step = hour_step(self.hours, ((layout.right - layout.left) / 56.0).max(1.0));
+        let count = libm::floor(self.hours / step + 1e-6).clamp(0.0, 1000.0) as u32;
+        for k in 0..=count {
+            let hour = f64::from(k) * step;
+            let x = layout.x(hour);
+            marks.push(line(vec![[x, layout.bottom], [x, layout.bottom + 4.0]], palette.axis, 1.0));
+            let label = (self.write_hour)(hour);
+            marks.push(text([x, layout.bottom + 15.0], &label, Anchor::Middle, palette.text));
+        }
+        if !self.title.is_empty() {
+            marks.push(text([2.0, 11.0], self.title, Anchor::Start, palette.text));
+        }
+    }
+
+    fn curve(&self, series: &Series<'_>, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
+        let colour = palette.hue(series.style.hue);
+        let casing = palette.casing(colour);
+        for points in runs(series.values) {
+            let points = thinned(&points, |index| layout.x(self.hour_of(index)));
+            let points: Vec<Point> = points.into_iter().map(|(x, value)| [x, layout.y(value)]).collect();
+            if let Some(casing) = casing {
+                let stroke = Stroke::solid(casing, WIDTH + 1.6).dashed(series.style.dash);
+                marks.push(Mark::Line { points: points.clone(), stroke });
+            }
+            marks.push(Mark::Line { points, stroke: Stroke::solid(colour, WIDTH).dashed(series.style.dash) });
+        }
+    }
+
+    /// A sign at the end of each curve and, if wanted, its label beside it; labels keep their distance.
+    fn ends(&self, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
+        let mut ends: Vec<(&Series<'_>, Point)> = Vec::new();
+        for series in self.series {
+            let last = series.values.iter().rposition(|value| value.is_finite());
+            if let Some(last) = last {
+                ends.push((series, [layout.x(self.hour_of(last)), layout.y(series.values[last])]));
+            }
+        }
+        for (series, at) in &ends {
+            marks.push(sign_mark(series.style, *at, 4.0, palette));
+        }
+        if !self.end_labels {
+            return;
+        }
+        ends.sort_by(|a, b| a.1[1].total_cmp(&b.1[1]));
+        let lowest = layout.bottom - LABEL_PITCH * (ends.len().saturating_sub(1)) as f64;
+        let mut next = f64::NEG_INFINITY;
+        for (k, (series, [x, y])) in ends.into_iter().enumerate() {
+            let y = y.min(lowest + LABEL_PITCH * k as f64).max(next);
+            next = y + LABEL_PITCH;
+            let colour = palette.text;
+            marks.push(text([x + 9.0, y + 4.0], series.label, Anchor::Start, colour));
+        }
+    }
+
+    /// The cursor at an hour: a line, and a dot on each curve that has a value there.
+    #[must_use]
+    pub fn cursor(&self, hour: f64, palette: &Palette) -> Vec<Mark> {
+        let layout = self.layout();
+        let x = layout.x(hour.clamp(0.0, self.hours));
+        let mut marks = vec![line(vec![[x, layout.top], [x, layout.bottom]], palette.cursor, 1.0)];
+        for (series, value) in self.series.iter().zip(self.values_at(hour)) {
+            if let Some(value) = value {
+                marks.push(Mark::Circle {
+                    centre: [x, layout.y(value)],
+                    radius: 3.0,
+                    fill: Some(Paint::Solid(palette.hue(series.style.hue))),
+                    stroke: Some(Stroke::solid(palette.cursor, 1.0)),
+                });
+            }
+        }
+        marks
+    }
+}
+
+/// The sample of a line for a legend, in a box of `size` pixels: the line with its sign at the end.
+#[must_use]
+pub fn sample(style: LineStyle, size: Point, palette: &Palette) -> Vec<Mark> {
+    let y = size[1] / 2.0;
+    let colour = palette.hue(style.hue);
+    let points = vec![[1.0, y], [size[0] - 5.0, y]];
+    let mut marks = Vec::new();
+    if let Some(casing) = palette.casing(colour) {
+        marks.push(Mark::Line {
+            points: points.clone(),
+            stroke: Stroke::solid(casing, WIDTH + 1.6).dashed(style.dash),
+        });
+    }
+    marks.push(Mark::Line { points, stroke: Stroke::solid(colour, WIDTH).dashed(style.dash) });
+    marks.push(sign_mark(style, [size[0] - 5.0, y], 4.0, palette));
+    marks
+}
+
+/// The end sign of a line at `at`, `radius` pixels large.
+#[must_use]
+pub fn sign_mark(style: LineStyle, at: Point, radius: f64, palette: &Palette) -> Mark {
+    let colour = palette.hue(style.hue);
+    let fill = Some(Paint::Solid(if style.filled { colour } else { palette.background }));
+    let edge = if style.filled { palette.casing(colour).unwrap_or(palette.background) } else { colour };
+    let edge = if style.filled { edge } else { palette.casing(colour).unwrap_or(edge) };
+    let stroke = Some(Stroke::solid(edge, 1.4));
+    let [x, y] = at;
+    let polygon = |points: Vec<Point>| Mark::Polygon { points, fill, stroke };
+    match style.sign {
+        Sign::Disc => Mark::Circle { centre: at, radius, fill, stroke },
+        Sign::Square => {
+            let half = radius * 0.9;
+            polygon(vec![[x - half, y - half], [x + half, y - half], [x + half, y + half], [x - half, y + half]])
+        }
+        Sign::Diamond => {
+            let far = radius * 1.25;
+            polygon(vec![[x, y - far], [x + far, y], [x, y + far], [x - far, y]])
+        }
+        Sign::Triangle => {
+            let far = radius * 1.2;
+            polygon(vec![[x, y - far], [x + far, y + far * 0.8], [x - far, y + far * 0.8]])
+        }
+    }
+}
+
+fn text(at: Point, text: &str, anchor: Anchor, colour: Colour) -> Mark {
+    Mark::Text { at, text: text.to_owned(), size: LETTERS, anchor, colour }
+}
+
+fn line(points: Vec<Point>, colour: Colour, width: f64) -> Mark {
+    Mark::Line { points, stroke: Stroke::solid(colour, width) }
+}
+
+/// The unbroken runs of values, each value with its position.
+fn runs(values: &[f64]) -> Vec<Vec<(usize, f64)>> {
+    let mut runs: Vec<Vec<(usize, f64)>> = Vec::new();
+    let mut broken = true;
+    for (index, value) in values.iter().enumerate() {
+        if !value.is_finite() {
+            broken = true;
+        } else if let Some(run) = runs.last_mut()
+            && !broken
+        {
+            run.push((index, *value));
+        } else {
+            runs.push(vec![(index, *value)]);
+            broken = false;
+        }
+    }
+    runs
+}
+
+/// At most four points a pixel column – first, lowest, highest, last, in their order – so that no peak is lost and
+/// none is invented.
+fn thinned(run: &[(usize, f64)], x_of: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
+    let mut points = Vec::with_capacity(run.len().min(4096));
+    let mut start = 0;
+    while start < run.len() {
+        let column = libm::floor(x_of(run[start].0));
+        let end = start + run[start..].iter().take_while(|(index, _)| libm::floor(x_of(*index)) == column).count();
+        let chunk = &run[start..end.max(start + 1)];
+        let by_value = |a: &&(usize, f64), b: &&(usize, f64)| a.1.total_cmp(&b.1);
+        let mut keep: Vec<_> = [chunk.first(), chunk.iter().min_by(by_value), chunk.iter().max_by(by_value), chunk.last()]
+            .into_iter()
+            .flatten()
+            .collect();
+        keep.sort_by_key(|(index, _)| *index);
+        keep.dedup_by_key(|(index, _)| *index);
+        points.extend(keep.into_iter().map(|(index, value)| (x_of(*index), *value)));
+        start += chunk.len();
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::stage::palette::line_style;
+
+    fn chart<'a>(series: &'a [Series<'a>], size: Point) -> Chart<'a> {
+        Chart {
+            size,
+            title: "Fragmentation",
+            hours: 30.0,
+            step: 1.0 / 60.0,
+            series,
+            band: None,
+            warm_up: 6.0,
+            least_top: 0.0,
+            end_labels: true,
+            write_value: &|value| format!("{value:.2}"),
+            write_hour: &|hour| format!("{hour} h"),
+        }
+    }
+
+    #[test]
+    fn steps_are_round() {
+        for (least, step) in [(0.03, 0.05), (0.1, 0.1), (0.11, 0.2), (3.0, 5.0), (7.0, 10.0), (f64::NAN, 1.0), (0.0, 1.0)]
+        {
+            assert!((nice(least) - step).abs() < 1e-12, "{least}: {}", nice(least));
+        }
+        assert_eq!(hour_step(30.0, 10.0), 3.0);
+        assert_eq!(hour_step(30.0, 6.0), 6.0);
+    }
+
+    #[test]
+    fn the_cursor_reads_the_value_at_or_before_it() {
+        let values: Vec<f64> = (0..=1800).map(f64::from).collect();
+        let series = [Series { label: "a", values: &values, style: line_style("ragp-io") }];
+        let chart = chart(&series, [600.0, 200.0]);
+        for (hour, value) in [(0.0, 0.0), (1.0, 60.0), (1.0 + 0.9 / 60.0, 60.0), (29.999, 1799.0), (30.0, 1800.0)] {
+            assert_eq!(chart.values_at(hour), [Some(value)], "{hour}");
+        }
+        let layout = chart.layout();
+        assert!((layout.hour(layout.x(12.5)) - 12.5).abs() < 1e-9);
+        assert_eq!(layout.hour(-50.0), 0.0);
+        assert_eq!(layout.hour(5000.0), 30.0);
+    }
+
+    #[test]
+    fn nothing_to_show_is_an_empty_chart() {
+        let series = [Series { label: "a", values: &[f64::NAN], style: line_style("x") }];
+        for series in [&series[..], &[]] {
+            let mut chart = chart(series, [300.0, 120.0]);
+            chart.hours = 0.0;
+            assert!(!chart.marks(&Palette::LIGHT).is_empty());
+            assert!(!chart.cursor(0.0, &Palette::LIGHT).is_empty());
+            assert!(chart.values_at(0.0).iter().all(Option::is_none));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn thinning_keeps_every_peak_and_invents_none(
+            values in prop::collection::vec(0.0_f64..1.0, 1..3000),
+            width in 50.0_f64..1200.0,
+        ) {
+            let run: Vec<_> = values.iter().copied().enumerate().collect();
+            let x_of = |index: usize| index as f64 / values.len() as f64 * width;
+            let points = thinned(&run, x_of);
+            prop_assert!(points.len() as f64 <= 4.0 * (width + 2.0));
+            prop_assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            let highest = |points: &mut dyn Iterator<Item = f64>| points.fold(0.0, f64::max);
+            prop_assert_eq!(
+                highest(&mut points.iter().map(|point| point.1)),
+                highest(&mut values.iter().copied())
+            );
+            prop_assert!(points.iter().all(|point| values.contains(&point.1)));
+            prop_assert_eq!(points.last().unwrap().1, *values.last().unwrap());
+        }
+
+        #[test]
+        fn every_point_is_inside_the_axes(
+            values in prop::collection::vec(prop_oneof![0.0_f64..1e7, Just(f64::NAN)], 0..500),
+            width in 1.0_f64..2000.0,
+            height in 1.0_f64..800.0,
+        ) {
+            let series = [Series { label: "scalar", values: &values, style: line_style("scalar-5d") }];
+            let chart = chart(&series, [width, height]);
+            let layout = chart.layout();
+            for mark in chart.marks(&Palette::DARK) {
+                if let Mark::Line { points, stroke } = mark
+                    && stroke.width == WIDTH
+                {
+                    for [x, y] in points {
+                        prop_assert!((layout.left - 1e-6..=layout.right + 1e-6).contains(&x));
+                        prop_assert!((layout.top - 1e-6..=layout.bottom + 1e-6).contains(&y));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn end_labels_do_not_lie_on_each_other() {
+        let values = [[0.5; 10], [0.5; 10], [0.5; 10], [0.0; 10]];
+        let series: Vec<_> = values
+            .iter()
+            .map(|values| Series { label: "same", values, style: line_style("fgd-5d") })
+            .collect();
+        let marks = chart(&series, [400.0, 150.0]).marks(&Palette::LIGHT);
+        let mut labels: Vec<f64> = marks
+            .iter()
+            .filter_map(|mark| match mark {
+                Mark::Text { text, at, .. } if text == "same" => Some(at[1]),
+                _ => None,
+            })
+            .collect();
+        labels.sort_by(f64::total_cmp);
+        assert_eq!(labels.len(), 4);
+        assert!(labels.windows(2).all(|pair| pair[1] - pair[0] >= LABEL_PITCH - 1e-9), "{labels:?}");
+    }
+}
