@@ -445,6 +445,14 @@ pub(crate) fn unknown_scenario(name: &str) -> Issue {
     )
 }
 
+/// Says that no scheduler has that id.
+#[must_use]
+pub fn unknown_scheduler(id: &str) -> Issue {
+    let ids: Vec<String> = schedulers::entries().map(|entry| entry.id()).collect();
+    let hint = suggest::hint(id, ids.iter().map(String::as_str), "Choose one of these");
+    Issue::new("scheduler", id, ids.join(", "), hint)
+}
+
 /// What people need to know of a key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KnobInfo {

@@ -3,7 +3,7 @@
 use crate::engine::setup::{NodeType, Queueing, Rebuilds, Setup, Telemetry};
 use crate::resources::{Amounts, Dim, DimMask};
 use crate::scenario::check::{self, MOST_JOBS};
-use crate::scenario::{ClassSpec, Discipline, Issue, Issues, NodeTypeSpec, Scenario, suggest};
+use crate::scenario::{ClassSpec, Discipline, Issue, Issues, NodeTypeSpec, Scenario, unknown_scheduler};
 use crate::schedulers::{self, Choice};
 use crate::units::Span;
 use crate::workload::openb::Imported;
@@ -128,7 +128,13 @@ impl Scenario {
         }
         let jobs = trace.rate_for_load(self.load) * self.hours;
         if jobs > MOST_JOBS {
-            return Err(check::too_many_jobs("load × hours", &format!("{} × {}", self.load, self.hours), jobs, self.hours).into());
+            return Err(check::too_many_jobs(
+                "load × hours",
+                &format!("{} × {}", self.load, self.hours),
+                jobs,
+                self.hours,
+            )
+            .into());
         }
         Ok(Setup {
             node_types: trace.node_types.clone(),
@@ -164,9 +170,7 @@ impl Scenario {
     /// An unknown scheduler.
     pub fn choice(&self, id: &str) -> Result<Choice, Issues> {
         let Some(entry) = schedulers::find(id) else {
-            let ids: Vec<String> = schedulers::entries().map(|entry| entry.id()).collect();
-            let hint = suggest::hint(id, ids.iter().map(String::as_str), "Choose one of these");
-            return Err(Issue::new("scheduler", id, ids.join(", "), hint).into());
+            return Err(unknown_scheduler(id).into());
         };
         let settings = &self.scheduler;
         let knob = |knob: &schedulers::Knob| settings.knobs.get(knob.key).copied().unwrap_or(knob.default);

@@ -151,6 +151,9 @@ pub(super) fn too_many_jobs(path: &str, value: &str, jobs: f64, hours: f64) -> I
         path,
         format!("{value} (about {:.1} million jobs)", jobs / 1e6),
         format!("at most {:.0} million jobs", MOST_JOBS / 1e6),
-        format!("Run at most {:.1} h at this size, or take fewer nodes, less load or longer jobs", hours * MOST_JOBS / jobs),
+        format!(
+            "Run at most {:.1} h at this size, or take fewer nodes, less load or longer jobs",
+            hours * MOST_JOBS / jobs
+        ),
     )
 }

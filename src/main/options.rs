@@ -1,0 +1,150 @@
+//! What can be asked for on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// What competing GPU-cluster schedulers do to the same stream of jobs.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "\
+Try:
+  residua run c                             four schedulers on scenario C, 5 seeds
+  residua run c --preset hot --seeds 20     a hotter cluster, and narrower intervals
+  residua run d --schedulers ragp-5d,ragp-io --set scheduler.foresight=1
+
+Exit codes: 0 done, 1 a run failed, 2 bad input."
+)]
+pub struct Options {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List schedulers, scenarios, and every key that can be set.
+    List(ListOptions),
+    /// Check scenario files: every problem of every file at once. Exit code 2 if there is any.
+    Check(CheckOptions),
+    /// Run schedulers on a scenario or a real trace, all on the same jobs, and compare them.
+    Run(Box<RunOptions>),
+}
+
+/// Options of `list`.
+#[derive(Debug, Args)]
+pub struct ListOptions {
+    /// Print one JSON object instead of text for people.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct CheckOptions {
+    /// Scenario files (TOML).
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+}
+
+/// Options of `run`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Every scheduler gets the same jobs and the same storage rebuilds for a seed. Differences are taken within a seed,
+so most of the luck cancels; an interval that excludes 0 is marked *.
+
+Fractions in --json are 0 to 1, times are seconds. The output does not depend on the number of threads.")]
+pub struct RunOptions {
+    /// A scenario: a-balanced, b-bursty, c-storage-stress, d-breathing, its letter, or a file.
+    #[arg(value_name = "SCENARIO", required_unless_present = "trace_nodes")]
+    pub scenario: Option<String>,
+
+    /// Schedulers to compare, the first is the baseline; `all` for the whole roster.
+    #[arg(long, value_delimiter = ',', value_name = "ID,…", default_value = "scalar-5d,tetris-5d,ragp-5d,ragp-io")]
+    pub schedulers: Vec<String>,
+
+    /// Run seeds 1 to N.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+
+    /// Run this one seed.
+    #[arg(long, value_name = "S", conflicts_with = "seeds")]
+    pub seed: Option<u64>,
+
+    /// Apply one of the file's presets, e.g. hot.
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+
+    /// Set a key; may be repeated. `residua list` names all keys.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+
+    /// Offered GPU work as a share of the cluster's GPUs (short for --set load=X).
+    #[arg(long, value_name = "X")]
+    pub load: Option<String>,
+
+    /// Length of the run in simulated hours (short for --set hours=H).
+    #[arg(long, value_name = "H")]
+    pub hours: Option<String>,
+
+    /// Hours at the start that are not measured (short for --set warm_up_hours=H).
+    #[arg(long, value_name = "H")]
+    pub warm_up_hours: Option<String>,
+
+    /// Print one JSON object instead of tables for people.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Threads to use; by default one a core.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+
+    /// A real trace instead of synthetic jobs.
+    #[command(flatten)]
+    pub trace: TraceOptions,
+}
+
+/// Options of a run on a trace.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Real trace (openb)")]
+pub struct TraceOptions {
+    /// Node list (CSV: sn, cpu_milli, memory_mib, gpu, model).
+    #[arg(long, value_name = "FILE", requires = "trace_pods")]
+    pub trace_nodes: Option<PathBuf>,
+
+    /// Pod list (CSV), from which jobs are drawn with replacement.
+    #[arg(long, value_name = "FILE", requires = "trace_nodes")]
+    pub trace_pods: Option<PathBuf>,
+
+    /// What to do with faulty rows.
+    #[arg(long, value_enum, default_value_t = OnFault::Stop, requires = "trace_nodes")]
+    pub on_fault: OnFault,
+
+    /// Whether to fill what the trace lacks (GPU memory, network, storage) with stated assumptions.
+    #[arg(long, value_enum, default_value_t = Switch::On, requires = "trace_nodes")]
+    pub assume: Switch,
+
+    /// Cut longer run times to this many hours; 0: keep them as they are.
+    #[arg(long, value_name = "H", default_value_t = 24.0, requires = "trace_nodes")]
+    pub cap_hours: f64,
+}
+
+/// What to do with faulty rows of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnFault {
+    /// Report all of them and run nothing.
+    Stop,
+    /// Report all of them, leave them out, and run.
+    Drop,
+}
+
+/// Yes or no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Yes.
+    On,
+    /// No.
+    Off,
+}

@@ -1,0 +1,247 @@
+//! What a comparison found: one JSON object for programs, tables for people.
+
+use std::collections::BTreeMap;
+
+use residua::compare::{Estimate, Paired, Run, Summary};
+use residua::probes::LedgerHours;
+use residua::resources::Dim;
+use residua::scenario::Scenario;
+use residua::workload::openb::Imported;
+use serde::Serialize;
+
+use crate::output::Failure;
+use crate::table::Table;
+use crate::trace::{self, TraceJson};
+
+/// Everything about a comparison that was run.
+pub struct Experiment<'a> {
+    /// Id or file of the scenario.
+    pub scenario: &'a str,
+    /// The scenario with every value settled.
+    pub settings: &'a Scenario,
+    /// Seeds that were run.
+    pub seeds: &'a [u64],
+    /// Every run, scheduler by scheduler.
+    pub runs: &'a [Run],
+    /// Means over the seeds.
+    pub summary: Vec<Summary>,
+    /// Differences from the first scheduler.
+    pub paired: Vec<Paired>,
+    /// The trace that jobs were drawn from, if one was.
+    pub trace: Option<&'a Imported>,
+}
+
+impl Experiment<'_> {
+    /// The settings that had a say.
+    fn settings(&self) -> impl Iterator<Item = (String, toml::Value)> {
+        let is_trace = self.trace.is_some();
+        self.settings.settings().into_iter().filter(move |(path, _)| !is_trace || Scenario::applies_to_trace(path))
+    }
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    scenario: &'a str,
+    settings: BTreeMap<String, toml::Value>,
+    runs: &'a [Run],
+    summary: &'a [Summary],
+    paired: &'a [Paired],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<TraceJson<'a>>,
+}
+
+/// One JSON object.
+pub fn json(experiment: &Experiment<'_>) -> Result<String, Failure> {
+    let json = Json {
+        scenario: experiment.scenario,
+        settings: experiment.settings().collect(),
+        runs: experiment.runs,
+        summary: &experiment.summary,
+        paired: &experiment.paired,
+        trace: experiment.trace.map(TraceJson::new),
+    };
+    let text = serde_json::to_string_pretty(&json).map_err(|error| Failure::Run(error.to_string()))?;
+    Ok(text + "\n")
+}
+
+/// A column of a table for people: measure, heading, unit, factor to that unit, decimals, which way is better.
+type Column = (&'static str, &'static str, &'static str, f64, usize, &'static str);
+
+const SHARES: &[Column] = &[
+    ("f_shape", "F_shape", "0 to 1", 1.0, 4, "↓"),
+    ("f_lost", "F_lost", "% fleet", 100.0, 2, "↓"),
+    ("strand_total", "stranded", "% fleet", 100.0, 2, "↓"),
+    ("stall", "stall", "% allocated", 100.0, 2, "↓"),
+    ("allocated", "allocated", "% fleet", 100.0, 1, ""),
+    ("productive", "productive", "% fleet", 100.0, 1, "↑"),
+    ("throughput_rel", "throughput", "done ÷ arrived", 1.0, 3, "↑"),
+    ("health", "health", "0 to 1", 1.0, 3, "↑"),
+];
+
+const TIMES: &[Column] = &[
+    ("wait_p50", "wait p50", "min", 1.0 / 60.0, 2, "↓"),
+    ("wait_p99", "wait p99", "min", 1.0 / 60.0, 1, "↓"),
+    ("wait_train_mean", "training wait", "min, mean", 1.0 / 60.0, 1, "↓"),
+    ("slowdown_p99", "slowdown p99", "× work", 1.0, 2, "↓"),
+    ("inflation_mean", "inflation", "× work, mean", 1.0, 3, "↓"),
+    ("pending_gpu_h", "pending", "GPU-h at end", 1.0, 0, "↓"),
+    ("evictions", "evictions", "jobs", 1.0, 0, "↓"),
+];
+
+/// Tables for people.
+pub fn text(experiment: &Experiment<'_>) -> String {
+    let mut text = heading(experiment);
+    let several = experiment.seeds.len() > 1;
+
+    text.push_str("\nWhat becomes of the GPUs\n");
+    text.push_str(&means(&experiment.summary, SHARES));
+    text.push_str("\nWhat becomes of the jobs (of those that arrived after the warm-up and ended in time)\n");
+    text.push_str(&means(&experiment.summary, TIMES));
+
+    if let Some(first) = experiment.paired.first() {
+        text.push_str(&format!("\nDifference from {}, seed by seed", first.baseline));
+        text.push_str(if several { "; * where the 95 % interval excludes 0\n" } else { "\n" });
+        text.push_str(&differences(&experiment.paired, &SHARES[..6]));
+        text.push('\n');
+        text.push_str(&differences(&experiment.paired, TIMES));
+    }
+    text.push_str(&ledger(experiment));
+    text.push_str(NOTES);
+    match experiment.trace {
+        Some(trace) => text.push_str(&trace::text(trace)),
+        None => text.push_str(&assumptions(experiment.settings)),
+    }
+    text
+}
+
+fn heading(experiment: &Experiment<'_>) -> String {
+    let settings = experiment.settings;
+    let (nodes, gpus) = match experiment.trace {
+        Some(trace) => (trace.nodes.len(), Dim::Gpu.value(1) * trace.capacity()[Dim::Gpu.index()] as f64),
+        None => (settings.nodes as usize, settings.gpus()),
+    };
+    let seeds = match experiment.seeds {
+        [seed] => format!("seed {seed}"),
+        [first, .., last] => format!("seeds {first} to {last}"),
+        [] => String::new(),
+    };
+    let preset = if settings.preset.is_empty() { String::new() } else { format!(", preset {}", settings.preset) };
+    format!(
+        "{}{preset} – {}\nload {}, {nodes} nodes, {gpus} GPUs, {} h of which the first {} h are not measured, {seeds}\n",
+        settings.title, settings.about, settings.load, settings.hours, settings.warm_up_hours
+    )
+}
+
+fn headings(columns: &[Column]) -> [Vec<String>; 2] {
+    let names = columns.iter().map(|(_, name, _, _, _, better)| format!("{name} {better}").trim().to_owned());
+    let units = columns.iter().map(|(_, _, unit, ..)| (*unit).to_owned());
+    let first = |text: &str| core::iter::once(text.to_owned()).collect::<Vec<_>>().into_iter();
+    [first("scheduler").chain(names).collect(), first("").chain(units).collect()]
+}
+
+fn means(summary: &[Summary], columns: &[Column]) -> String {
+    let mut table = Table::default();
+    for heading in headings(columns) {
+        table.row(heading);
+    }
+    for line in summary {
+        let cells = columns.iter().map(|column| cell(line.metrics.get(column.0), column, false));
+        table.row(core::iter::once(line.scheduler.clone()).chain(cells));
+    }
+    table.text()
+}
+
+fn differences(paired: &[Paired], columns: &[Column]) -> String {
+    let mut table = Table::default();
+    for heading in headings(columns) {
+        table.row(heading);
+    }
+    for line in paired {
+        let cells = columns.iter().map(|column| cell(line.metrics.get(column.0), column, true));
+        table.row(core::iter::once(line.scheduler.clone()).chain(cells));
+    }
+    table.text()
+}
+
+/// `12.3 ± 0.4`, or for a difference `+12.3 ± 0.4*`.
+fn cell(estimate: Estimate, column: &Column, is_difference: bool) -> String {
+    let (_, _, _, factor, decimals, _) = *column;
+    let Some(mean) = estimate.mean else { return "–".to_owned() };
+    let mean = if is_difference {
+        format!("{:+.decimals$}", mean * factor)
+    } else {
+        format!("{:.decimals$}", mean * factor)
+    };
+    let interval = estimate.ci95.map_or_else(String::new, |ci95| format!(" ± {:.decimals$}", ci95 * factor));
+    // A blank where there is no mark keeps the numbers aligned.
+    let mark = match (is_difference, estimate.excludes_zero()) {
+        (false, _) => "",
+        (true, true) => "*",
+        (true, false) => " ",
+    };
+    format!("{mean}{interval}{mark}")
+}
+
+fn ledger(experiment: &Experiment<'_>) -> String {
+    type Part = (&'static str, fn(&LedgerHours) -> f64);
+    const PARTS: &[Part] = &[
+        ("bill", |ledger| ledger.capacity),
+        ("productive", |ledger| ledger.productive),
+        ("stalled", |ledger| ledger.stalled),
+        ("redone", |ledger| ledger.redone),
+        ("stranded", |ledger| ledger.stranded),
+        ("held", |ledger| ledger.held),
+        ("spare", |ledger| ledger.spare),
+    ];
+    let mut table = Table::default();
+    table.row(core::iter::once("scheduler").chain(PARTS.iter().map(|part| part.0)));
+    for line in &experiment.summary {
+        let ledgers: Vec<&LedgerHours> = experiment
+            .runs
+            .iter()
+            .filter(|run| run.scheduler == line.scheduler)
+            .map(|run| &run.metrics.ledger)
+            .collect();
+        let mean = |part: &Part| ledgers.iter().map(|ledger| part.1(ledger)).sum::<f64>() / ledgers.len() as f64;
+        let cells = PARTS.iter().map(|part| format!("{:.1}", mean(part)));
+        table.row(core::iter::once(line.scheduler.clone()).chain(cells));
+    }
+    let differences = experiment.runs.iter().map(|run| run.metrics.ledger.difference.unsigned_abs());
+    let largest = differences.max().unwrap_or(0);
+    format!(
+        "\nWhere every GPU-hour went (GPU-h, mean over seeds)\n{}The parts sum to the bill: difference {largest}\n",
+        table.text()
+    )
+}
+
+const NOTES: &str = "
+How to read this
+  a ± b: mean over the seeds and half of its 95 % t-interval. ↓ lower is better, ↑ higher is better.
+  F_shape: how uneven what is left on a node is; 0 when every dimension is left in equal part. An empty cluster has 0.
+  F_lost: GPUs bought and of no use: stranded (free where the typical task does not fit) or stalled (starved of data).
+  Waits leave out jobs that still wait at the end: read them together with pending.
+";
+
+fn assumptions(scenario: &Scenario) -> String {
+    let mut text = String::from("\nAssumed\n");
+    let mut line = |words: String| text.push_str(&format!("  {words}\n"));
+    line("Synthetic jobs of the shared model (scenarios/model.toml says where each number is from).".to_owned());
+    line("A GPU is a GPU: node types differ in size, not in speed. Demands are declared exactly.".to_owned());
+    line("Storage has no queueing delay below saturation. Nothing is migrated or preempted.".to_owned());
+    let rebuilds = &scenario.rebuilds;
+    if rebuilds.degraded_share > 0.0 {
+        line(format!(
+            "{:.0} % of nodes are rebuilding at any time, {} h each on average, with {:.0} to {:.0} % of their storage \
+             bandwidth: far above real failure rates, on purpose.",
+            rebuilds.degraded_share * 100.0,
+            rebuilds.mean_hours,
+            rebuilds.factor_min * 100.0,
+            rebuilds.factor_max * 100.0
+        ));
+    }
+    if scenario.telemetry.interval_seconds == 0.0 {
+        line("Schedulers that look at storage know its true state at once.".to_owned());
+    }
+    line("`--json` has every setting.".to_owned());
+    text
+}
