@@ -215,10 +215,15 @@ mod tests {
         let gaps: Vec<f64> = jobs.windows(2).map(|pair| (pair[1].arrival - pair[0].arrival).as_secs()).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean) * (gap - mean)).sum::<f64>() / gaps.len() as f64;
-        assert!((libm::sqrt(variance) / mean - 1.0).abs() < 0.05, "deviation ÷ mean is {}", libm::sqrt(variance) / mean);
+        assert!(
+            (libm::sqrt(variance) / mean - 1.0).abs() < 0.05,
+            "deviation ÷ mean is {}",
+            libm::sqrt(variance) / mean
+        );
         for n in 1..=4 {
             // Shape and duration stay together.
-            let drawn = jobs.iter().filter(|job| job.gpu_milli() == n * 1000 && job.work == Span::from_secs(n as u64));
+            let drawn =
+                jobs.iter().filter(|job| job.gpu_milli() == n * 1000 && job.work == Span::from_secs(n as u64));
             let count = drawn.count() as f64;
             // Binomial: standard deviation √(40,000 × ¼ × ¾) = 87.
             assert!((count - 10_000.0).abs() < 4.0 * 87.0, "sample {n} came {count} times");

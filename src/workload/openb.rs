@@ -206,14 +206,21 @@ pub fn import(nodes: (&str, &str), pods: (&str, &str), options: &Options) -> Res
         list = pods::read(table, &cluster.kinds, &mut pod_findings);
         let reason = if list.is_empty() { "no pod with a run time" } else { "no pod with a run time asks for a GPU" };
         if !list.iter().any(|pod| pod.gpu_milli > 0) && !cluster.kinds.is_empty() && !pod_findings.refuses() {
-            pod_findings.add(table.header_line, "", "", nothing_left(table), format!("{reason}: no load can be offered"));
+            pod_findings.add(
+                table.header_line,
+                "",
+                "",
+                nothing_left(table),
+                format!("{reason}: no load can be offered"),
+            );
         }
     }
 
-    let mut findings = node_findings.list;
-    findings.append(&mut pod_findings.list);
+    let mut findings = node_findings.by_row();
+    findings.append(&mut pod_findings.by_row());
     let worst = findings.iter().map(|finding| finding.kind.severity()).min();
-    let refused = worst == Some(Severity::Refusal) || worst == Some(Severity::Fault) && options.on_fault == OnFault::Stop;
+    let refused =
+        worst == Some(Severity::Refusal) || worst == Some(Severity::Fault) && options.on_fault == OnFault::Stop;
     let (Some(node_table), Some(pod_table), false) = (node_table, pod_table, refused) else {
         return Err(Refused::new(findings));
     };
@@ -232,11 +239,7 @@ pub fn import(nodes: (&str, &str), pods: (&str, &str), options: &Options) -> Res
         classes: classes::summarise(&present, &samples),
         assumptions: assumptions(&cluster.kinds, &present, options, capped, literal_gpus_busy),
         report: Report {
-            nodes: FileReport {
-                name: nodes.0.to_owned(),
-                rows: node_table.rows_in_file,
-                used: cluster.nodes.len(),
-            },
+            nodes: FileReport { name: nodes.0.to_owned(), rows: node_table.rows_in_file, used: cluster.nodes.len() },
             pods: FileReport { name: pods.0.to_owned(), rows: pod_table.rows_in_file, used: samples.len() },
             faults,
             notes,
@@ -259,7 +262,8 @@ fn check_kinds_of_files(
     node_findings: &mut Findings<'_>,
     pod_findings: &mut Findings<'_>,
 ) {
-    let is = |table: &Table, own: &[table::Column], other: &[table::Column]| table.matches(own) > table.matches(other);
+    let is =
+        |table: &Table, own: &[table::Column], other: &[table::Column]| table.matches(own) > table.matches(other);
     let is_pods = |table: &Table| is(table, pods::COLUMNS, nodes::COLUMNS);
     let is_nodes = |table: &Table| is(table, nodes::COLUMNS, pods::COLUMNS);
     let swapped = nodes.is_some_and(is_pods) && pods.is_some_and(is_nodes);

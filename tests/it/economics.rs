@@ -1,9 +1,7 @@
 //! Money: what must hold for any prices, not only for the worked example.
 
 use proptest::prelude::*;
-use residua::economics::{
-    HOURS_PER_YEAR, Owned, Prices, Waste, bill, price_per_productive, spend, switch, waste,
-};
+use residua::economics::{HOURS_PER_YEAR, Owned, Prices, Waste, bill, price_per_productive, spend, switch, waste};
 use residua::probes::LedgerHours;
 
 /// Prices, fleets and shares as people have them.

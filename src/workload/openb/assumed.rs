@@ -165,7 +165,10 @@ pub(super) fn lines(kinds: &[Hardware], classes: &[Class]) -> Vec<Assumption> {
             ),
             Class::Train => (TRAIN.in_words(), "a quarter of the scenarios' 4-GPU train task"),
             Class::Batch => (BATCH.in_words(), "the scenarios' batch class"),
-            Class::Cpu => ("no network, storage or I/O CPU".to_owned(), "the scenarios have no class without GPUs to take numbers from"),
+            Class::Cpu => (
+                "no network, storage or I/O CPU".to_owned(),
+                "the scenarios have no class without GPUs to take numbers from",
+            ),
         };
         let each = if *class == Class::Cpu { "" } else { ", each GPU" };
         lines.push(Assumption::new(format!("what {} pods ask for{each}", class.id()), value, reason));

@@ -82,10 +82,10 @@ fn shares_ppm(parts: &[u128]) -> Vec<u32> {
 fn typical(samples: &[&Sample]) -> Amounts {
     let on_gpus = samples.iter().any(|sample| sample.demand[Dim::Gpu] > 0);
     let weight_dim = if on_gpus { Dim::Gpu } else { Dim::Cpu };
-    let weight =
-        |sample: &Sample| sample.demand[weight_dim].unsigned_abs() as u128 * u128::from(sample.work.as_ms());
+    let weight = |sample: &Sample| sample.demand[weight_dim].unsigned_abs() as u128 * u128::from(sample.work.as_ms());
     let median = |dim: Dim| {
-        let mut weighed: Vec<(i32, u128)> = samples.iter().map(|sample| (sample.demand[dim], weight(sample))).collect();
+        let mut weighed: Vec<(i32, u128)> =
+            samples.iter().map(|sample| (sample.demand[dim], weight(sample))).collect();
         weighed.sort_unstable();
         let total: u128 = weighed.iter().map(|(_, weight)| weight).sum();
         let mut below = 0;

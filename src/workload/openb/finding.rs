@@ -240,6 +240,12 @@ impl<'a> Findings<'a> {
         });
     }
 
+    /// The list by row; findings of one row keep their order.
+    pub(super) fn by_row(mut self) -> Vec<Finding> {
+        self.list.sort_by_key(|finding| finding.row);
+        self.list
+    }
+
     /// Whether one of them makes the file unusable.
     pub(super) fn refuses(&self) -> bool {
         self.list.iter().any(|finding| finding.kind.severity() == Severity::Refusal)

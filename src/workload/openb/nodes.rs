@@ -141,7 +141,8 @@ pub(super) fn read(table: &Table, findings: &mut Findings<'_>) -> Nodes {
     }
     let kinds: Vec<Hardware> = kinds.into_iter().cloned().collect();
     // Every machine's kind is in the sorted list, so the search always finds it.
-    let nodes = machines.iter().filter_map(|machine| kinds.binary_search(machine).ok()).map(|kind| kind as u8).collect();
+    let nodes =
+        machines.iter().filter_map(|machine| kinds.binary_search(machine).ok()).map(|kind| kind as u8).collect();
     Nodes { kinds, nodes }
 }
 

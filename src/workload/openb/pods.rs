@@ -76,10 +76,9 @@ pub(super) fn read(table: &Table, kinds: &[Hardware], findings: &mut Findings<'_
     if findings.refuses() {
         return Vec::new();
     }
-    for (column, meaning) in [
-        (GPU_SPEC, "every pod may run on any GPU model"),
-        (QOS, "every pod counts as latency-sensitive (LS)"),
-    ] {
+    for (column, meaning) in
+        [(GPU_SPEC, "every pod may run on any GPU model"), (QOS, "every pod counts as latency-sensitive (LS)")]
+    {
         if !table.header.iter().any(|name| name == COLUMNS[column].name) {
             findings.add(table.header_line, COLUMNS[column].name, "", Kind::AbsentColumn, meaning);
         }

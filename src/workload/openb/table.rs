@@ -53,7 +53,13 @@ impl Table {
         let separator = separator_of(header_text);
         if separator != b',' {
             let name = if separator == b'\t' { "tabs" } else { "semicolons" };
-            findings.add(header_line, "", "", Kind::Separator, format!("fields are separated by {name}; read as such"));
+            findings.add(
+                header_line,
+                "",
+                "",
+                Kind::Separator,
+                format!("fields are separated by {name}; read as such"),
+            );
         }
         let header: Vec<String> =
             split(header_text, separator).into_iter().map(|name| name.to_ascii_lowercase()).collect();
@@ -61,7 +67,13 @@ impl Table {
         for (line, text) in lines {
             table.rows_in_file += 1;
             if text.bytes().filter(|&byte| byte == b'"').count() % 2 == 1 {
-                findings.add(line, "", text, Kind::OpenQuote, "close the quotation mark in the same line, or remove it");
+                findings.add(
+                    line,
+                    "",
+                    text,
+                    Kind::OpenQuote,
+                    "close the quotation mark in the same line, or remove it",
+                );
                 continue;
             }
             let fields = split(text, separator);
@@ -103,7 +115,13 @@ impl Table {
                     meant.extend(near);
                     let value = near.unwrap_or_default();
                     if column.required {
-                        findings.add(self.header_line, column.name, value, Kind::MissingColumn, self.advice(column, near));
+                        findings.add(
+                            self.header_line,
+                            column.name,
+                            value,
+                            Kind::MissingColumn,
+                            self.advice(column, near),
+                        );
                     } else if let Some(near) = near {
                         // An optional column with a slip of the pen must not pass for absent.
                         let reason = format!("did you mean {} by \"{near}\"? Rename it, or remove it", column.name);
@@ -114,7 +132,13 @@ impl Table {
             })
             .collect();
         for name in unknown.into_iter().filter(|name| !meant.contains(name)) {
-            findings.add(self.header_line, name, name, Kind::UnusedColumn, "not a column of this format; it is not read");
+            findings.add(
+                self.header_line,
+                name,
+                name,
+                Kind::UnusedColumn,
+                "not a column of this format; it is not read",
+            );
         }
         Places(places)
     }
@@ -124,7 +148,10 @@ impl Table {
             return format!("did you mean {} by \"{near}\"? Rename it", column.name);
         }
         if self.header.iter().any(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())) {
-            return format!("the first line has no column {}; it looks like data: is the header missing?", column.name);
+            return format!(
+                "the first line has no column {}; it looks like data: is the header missing?",
+                column.name
+            );
         }
         format!("the header has no column {}; it has: {}", column.name, self.header.join(", "))
     }
