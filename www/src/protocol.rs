@@ -1,0 +1,90 @@
+//! What page and workers say to each other.
+//!
+//! Requests and replies are plain objects, written by [`write`] and read by [`read`]. Frames are not: they travel as
+//! bare `ArrayBuffer`s that change owner instead of being copied, in order between the [`Reply`]s, and belong to the
+//! run of the [`Reply::Header`] before them.
+
+use residua::probes::Metrics;
+use residua::scenario::Issue;
+use residua::stage::reel::ReelHeader;
+use residua::stage::session::RunRequest;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use wasm_bindgen::JsValue;
+
+/// Stands for the sources that this program was built from: a page and a worker that differ in it do not understand
+/// each other.
+pub const BUILD: &str = env!("RESIDUA_BUILD");
+
+/// Frames on their way at most. A page that has not taken over that many is given time to.
+pub const MOST_ON_THE_WAY: u32 = 8;
+
+/// What the page asks of a worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case")]
+pub enum Ask {
+    /// Drop what you do and run this.
+    Start {
+        /// Number of the run, which its replies carry.
+        run: u32,
+        /// What to run.
+        request: RunRequest,
+    },
+    /// One buffer of frames was taken over.
+    Taken,
+}
+
+/// What a worker says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "kebab-case")]
+pub enum Reply {
+    /// It listens now.
+    Ready {
+        /// Its [`BUILD`].
+        build: String,
+    },
+    /// A run begins; frames follow.
+    Header {
+        /// Number of the run.
+        run: u32,
+        /// What is the same in all its frames.
+        header: ReelHeader,
+    },
+    /// All frames of the run were sent.
+    Done {
+        /// Number of the run.
+        run: u32,
+        /// Its measures.
+        metrics: Box<Metrics>,
+    },
+    /// The request was refused.
+    Problems {
+        /// Number of the run.
+        run: u32,
+        /// Why.
+        issues: Vec<Issue>,
+    },
+    /// The worker cannot go on.
+    Failed {
+        /// Why.
+        message: String,
+    },
+}
+
+/// A message as a plain object.
+///
+/// # Errors
+/// If it has no such form; none of the messages here is of that kind.
+pub fn write(message: &impl Serialize) -> Result<JsValue, serde_wasm_bindgen::Error> {
+    // Seeds are whole numbers of 64 bits; as floating point numbers they would lose their last digits.
+    let serializer = serde_wasm_bindgen::Serializer::new().serialize_large_number_types_as_bigints(true);
+    message.serialize(&serializer)
+}
+
+/// The message that a plain object stands for.
+///
+/// # Errors
+/// If it stands for none.
+pub fn read<T: DeserializeOwned>(message: JsValue) -> Result<T, serde_wasm_bindgen::Error> {
+    serde_wasm_bindgen::from_value(message)
+}

@@ -1,0 +1,149 @@
+//! The worker of a lane: simulates ahead, and sends what it finds.
+//!
+//! It works in slices and listens in between, so that it hears when something else is wanted. All that it knows about
+//! runs is in [`Session`].
+
+use std::cell::RefCell;
+
+use js_sys::{Array, ArrayBuffer, Uint32Array};
+use residua::stage::session::Session;
+use residua_protocol::{Ask, BUILD, MOST_ON_THE_WAY, Reply, read, write};
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, MessagePort};
+
+/// How long it works before it listens, in ms.
+const SLICE_MS: f64 = 20.0;
+
+/// How many frames it simulates before it looks at the clock.
+const STRIDE: usize = 4;
+
+thread_local! {
+    static WORKER: RefCell<Option<Worker>> = const { RefCell::new(None) };
+}
+
+struct Worker {
+    scope: DedicatedWorkerGlobalScope,
+    /// A message to oneself: the next slice comes after whatever else has arrived.
+    again: MessagePort,
+    is_slice_due: bool,
+    run: u32,
+    session: Option<Session>,
+    /// Buffers sent and not yet taken over by the page.
+    on_the_way: u32,
+}
+
+fn main() {
+    let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else { return };
+    let panicking = scope.clone();
+    std::panic::set_hook(Box::new(move |info| {
+        // First the message, while one still can: what follows a panic is a trap without a reason.
+        say(&panicking, &Reply::Failed { message: info.to_string() });
+        console_error_panic_hook::hook(info);
+    }));
+    let Ok(channel) = MessageChannel::new() else {
+        say(&scope, &Reply::Failed { message: "this browser has no message channels".to_owned() });
+        return;
+    };
+
+    let on_message = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| with_worker(|w| w.hear(event.data())));
+    scope.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    let on_again = Closure::<dyn FnMut(MessageEvent)>::new(|_| with_worker(Worker::slice));
+    channel.port1().set_onmessage(Some(on_again.as_ref().unchecked_ref()));
+    // Both listen for as long as the worker lives.
+    on_message.forget();
+    on_again.forget();
+
+    let again = channel.port2();
+    let worker =
+        Worker { scope: scope.clone(), again, is_slice_due: false, run: 0, session: None, on_the_way: 0 };
+    WORKER.with_borrow_mut(|slot| *slot = Some(worker));
+    say(&scope, &Reply::Ready { build: BUILD.to_owned() });
+}
+
+fn with_worker(act: impl FnOnce(&mut Worker)) {
+    WORKER.with_borrow_mut(|worker| {
+        if let Some(worker) = worker {
+            act(worker);
+        }
+    });
+}
+
+fn say(scope: &DedicatedWorkerGlobalScope, reply: &Reply) {
+    // There is nobody to tell if telling fails; the page notices silence by itself.
+    if let Ok(message) = write(reply) {
+        let _ = scope.post_message(&message);
+    }
+}
+
+impl Worker {
+    fn hear(&mut self, data: JsValue) {
+        match read::<Ask>(data) {
+            Ok(Ask::Start { run, request }) => {
+                self.run = run;
+                self.on_the_way = 0;
+                match Session::start(&request) {
+                    Ok(session) => {
+                        let header = session.header().clone();
+                        self.session = Some(session);
+                        say(&self.scope, &Reply::Header { run, header });
+                    }
+                    Err(issues) => {
+                        self.session = None;
+                        say(&self.scope, &Reply::Problems { run, issues });
+                    }
+                }
+            }
+            // What is on its way from a run before may still be taken over after the next has begun.
+            Ok(Ask::Taken) => self.on_the_way = self.on_the_way.saturating_sub(1),
+            Err(error) => say(&self.scope, &Reply::Failed { message: error.to_string() }),
+        }
+        self.go_on();
+    }
+
+    /// Asks for the next slice, if there is something to do and the page keeps up.
+    fn go_on(&mut self) {
+        let wanted = self.session.as_ref().is_some_and(|session| !session.is_over());
+        if wanted && self.on_the_way < MOST_ON_THE_WAY && !self.is_slice_due {
+            self.is_slice_due = self.again.post_message(&JsValue::NULL).is_ok();
+        }
+    }
+
+    fn slice(&mut self) {
+        self.is_slice_due = false;
+        let Some(session) = &mut self.session else { return };
+        let end = now() + SLICE_MS;
+        let mut words = Vec::new();
+        let mut done = None;
+        while !session.is_over() && now() < end {
+            let chunk = session.advance(STRIDE);
+            words.extend_from_slice(&chunk.words);
+            done = chunk.done;
+        }
+        let fault = session.fault();
+        if !words.is_empty() {
+            let buffer = Uint32Array::from(words.as_slice()).buffer();
+            self.send(&buffer);
+        }
+        if let Some(metrics) = done {
+            say(&self.scope, &Reply::Done { run: self.run, metrics: Box::new(metrics) });
+        }
+        if let Some(message) = fault {
+            self.session = None;
+            say(&self.scope, &Reply::Failed { message });
+        }
+        self.go_on();
+    }
+
+    fn send(&mut self, buffer: &ArrayBuffer) {
+        self.on_the_way += 1;
+        if let Err(error) = self.scope.post_message_with_transfer(buffer, &Array::of1(buffer)) {
+            say(&self.scope, &Reply::Failed { message: format!("frames could not be sent: {error:?}") });
+        }
+    }
+}
+
+/// Milliseconds of wall time: for slices only, never for what is simulated.
+fn now() -> f64 {
+    js_sys::Date::now()
+}
