@@ -375,7 +375,7 @@ fn assumptions(
     if let Some(cap) = options.cap {
         lines.push(Assumption::new(
             "longest run time",
-            format!("{cap} (hours:minutes:seconds); {capped} longer ones were cut to it"),
+            format!("{} h; run times cut to it: {capped}", cap.as_hours()),
             "the few longest run times hold most of the GPU-hours; uncut, no run is long enough to reach its load",
         ));
     }

@@ -94,7 +94,7 @@ fn every_assumption_is_said_with_its_number_and_reason() {
     assert_eq!(line("GPU memory of T4").value, "16 GiB a GPU");
     assert!(line("GPU memory of G2").reason.contains("does not say"));
     assert_eq!(line("what a node has, each GPU").value, "network 50 Gbit/s, storage 3 GB/s, I/O CPU 2 cores");
-    assert_eq!(line("longest run time").value, "24:00:00 (hours:minutes:seconds); 1 longer ones were cut to it");
+    assert_eq!(line("longest run time").value, "24 h; run times cut to it: 1");
     assert!(line("GPUs of a node").value.starts_with("one pool"));
     for class in &imported.classes {
         assert!(imported.assumptions.iter().any(|line| line.what.contains(&format!("{} pods ask", class.id))));

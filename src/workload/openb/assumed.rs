@@ -36,7 +36,7 @@ const GPU_MEMORY_GIB: &[(&str, i32, &str)] = &[
     ("V100M32", 32, "NVIDIA V100 datasheet, the 32 GB HBM2 variant that the name says"),
 ];
 
-/// For models the table does not have; the trace hides the names of some (G1, G2, G3).
+/// For models the table does not have; the trace hides the names of some (G2, G3).
 const GPU_MEMORY_GIB_UNNAMED: i32 = 32;
 
 /// So many a GPU, in the whole units of [`Dim`]: Mbit/s, MB/s, thousandths of a core.
