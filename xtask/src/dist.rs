@@ -15,6 +15,8 @@ pub fn build(base: &str, dist: &Path) -> Result<()> {
     run(command("trunk")
         // Trunk takes this variable for a flag of its own and refuses "1".
         .env_remove("NO_COLOR")
+        // Its own stack says nothing about what is wrong with the page.
+        .env("RUST_BACKTRACE", "0")
         .args(["build", "--release", "--public-url", &base, "--dist"])
         .arg(dist))?;
     fs::copy(dist.join("index.html"), dist.join("404.html"))
