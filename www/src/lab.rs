@@ -1,0 +1,415 @@
+//! The Lab's state: what is set, what has been simulated, and where the play head is.
+//!
+//! Reels are too large to be signals: they lie in one place that is no signal, and a small signal a lane says how far
+//! it is. Settings are always valid; what a person types is checked before it gets here, so there is no half-applied
+//! state.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use residua::probes::Metrics;
+use residua::scenario::Issue;
+use residua::stage::reel::{Frame, Reel, Stat};
+use residua::stage::session::RunRequest;
+use residua::units::SimTime;
+
+use crate::clock::Clock;
+use crate::i18n::Text;
+use crate::lanes::{Lane, LaneEvent};
+use crate::link::{self, Calculation, Link, Trouble, WasteSource};
+use crate::numbers::Numbers;
+use crate::settings::{MOST_LANES, Settings, Trace};
+
+/// How far a lane is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Progress {
+    /// Nothing has come yet.
+    Starting,
+    /// Some frames are here.
+    Running,
+    /// The whole run is here.
+    Done,
+    /// The settings were refused.
+    Refused(Vec<Issue>),
+    /// The worker is gone.
+    Failed(String),
+}
+
+/// What can be watched of a lane.
+#[derive(Clone, Copy)]
+pub struct Watch {
+    pub progress: RwSignal<Progress>,
+    /// Frames that have arrived. Also changes when the run is another one.
+    pub frames: RwSignal<usize>,
+    /// The finished run's measures.
+    pub metrics: RwSignal<Option<Metrics>>,
+}
+
+/// What a lane holds that is no signal.
+#[derive(Default)]
+struct Hold {
+    lane: Option<Lane>,
+    reel: Option<Rc<RefCell<Reel>>>,
+    /// What the worker was last asked to run.
+    asked: Option<RunRequest>,
+}
+
+/// Everything the Lab's views share.
+#[derive(Clone, Copy)]
+pub struct Lab {
+    pub settings: RwSignal<Settings>,
+    pub calculation: RwSignal<Calculation>,
+    pub clock: Clock,
+    pub watches: [Watch; MOST_LANES],
+    holds: StoredValue<[Hold; MOST_LANES], LocalStorage>,
+    /// What was wrong with the link.
+    pub troubles: RwSignal<Vec<Trouble>>,
+    /// The time under the pointer or keyboard cursor on the curves.
+    pub cursor: RwSignal<Option<u64>>,
+    /// The node that is pointed at, outlined in all lanes.
+    pub node: RwSignal<Option<usize>>,
+    /// The lane that narrow screens show.
+    pub front: RwSignal<usize>,
+    /// Whether grids show their table.
+    pub table: RwSignal<bool>,
+    /// Whether single keys are shortcuts.
+    pub shortcuts: RwSignal<bool>,
+    /// Whether the list of shortcuts is open.
+    pub help: RwSignal<bool>,
+    /// Hash of the trace a link was made with and does not carry.
+    pub missing_trace: RwSignal<Option<String>>,
+    /// Whether the reader has moved the play head, or the link has.
+    placed: StoredValue<bool>,
+    pub text: Text,
+    pub numbers: Numbers,
+}
+
+/// The Lab, from anywhere in a view.
+pub fn use_lab() -> Lab {
+    expect_context::<Lab>()
+}
+
+impl Lab {
+    pub fn new(text: Text, numbers: Numbers) -> Self {
+        let watch = || Watch {
+            progress: RwSignal::new(Progress::Starting),
+            frames: RwSignal::new(0),
+            metrics: RwSignal::new(None),
+        };
+        Self {
+            settings: RwSignal::new(Settings::default()),
+            calculation: RwSignal::new(Calculation::default()),
+            clock: Clock::new(),
+            watches: [watch(), watch(), watch(), watch()],
+            holds: StoredValue::new_local(Default::default()),
+            troubles: RwSignal::new(Vec::new()),
+            cursor: RwSignal::new(None),
+            node: RwSignal::new(None),
+            front: RwSignal::new(MOST_LANES - 1),
+            table: RwSignal::new(false),
+            shortcuts: RwSignal::new(true),
+            help: RwSignal::new(false),
+            missing_trace: RwSignal::new(None),
+            placed: StoredValue::new(false),
+            text,
+            numbers,
+        }
+    }
+
+    /// Number of lanes.
+    pub fn lanes(self) -> usize {
+        self.settings.with(|settings| settings.schedulers.len())
+    }
+
+    /// Takes over what a link says.
+    pub fn open(self, fragment: &str) {
+        let (link, troubles) = link::parse(fragment);
+        let trace = self.settings.with_untracked(|settings| settings.trace.clone());
+        let kept = trace.filter(|trace| link.trace.as_deref() == Some(&trace.hash));
+        self.troubles.set(troubles.into_iter().filter(|t| kept.is_none() || *t != Trouble::WithoutTrace).collect());
+        self.missing_trace.set(link.trace.filter(|_| kept.is_none()));
+        self.calculation.set(link.calculation);
+        self.numbers.currency.set(self.calculation.with_untracked(|calculation| calculation.currency));
+        self.settings.set(Settings { trace: kept, ..link.settings });
+        self.placed.set_value(link.time.is_some());
+        if let Some(time) = link.time {
+            self.clock.playing.set(false);
+            self.clock.seek(time);
+        }
+    }
+
+    /// The fragment that [`open`](Self::open) would restore this state from, with the play head at `time`.
+    pub fn link(self, time: Option<u64>) -> String {
+        let settings = self.settings.get();
+        link::format(&Link {
+            calculation: self.calculation.get(),
+            time,
+            trace: settings.trace.as_ref().map(|trace| trace.hash.clone()).or_else(|| self.missing_trace.get()),
+            settings,
+        })
+    }
+
+    /// Sends every lane whose run is not the one that is set to work. Follows the settings.
+    pub fn follow_settings(self) {
+        Effect::new(move |_| {
+            let settings = self.settings.get();
+            for (slot, watch) in self.watches.iter().enumerate() {
+                let wanted = settings.schedulers.get(slot).map(|scheduler| settings.request(scheduler));
+                self.holds.update_value(|holds| {
+                    let hold = &mut holds[slot];
+                    if hold.asked == wanted {
+                        return;
+                    }
+                    hold.reel = None;
+                    hold.asked.clone_from(&wanted);
+                    match wanted {
+                        None => hold.lane = None,
+                        Some(request) => hold
+                            .lane
+                            .get_or_insert_with(|| Lane::spawn(slot, move |event| self.on_event(slot, event)))
+                            .start(request),
+                    }
+                    watch.progress.set(Progress::Starting);
+                    watch.metrics.set(None);
+                    watch.frames.set(0);
+                });
+            }
+            let front = self.front.get_untracked();
+            self.front.set(front.min(settings.schedulers.len() - 1));
+            self.measure_extent();
+        });
+    }
+
+    /// Starts a lane's worker anew with the same run.
+    pub fn restart(self, slot: usize) {
+        let watch = self.watches[slot];
+        watch.progress.set(Progress::Starting);
+        watch.metrics.set(None);
+        watch.frames.set(0);
+        self.holds.update_value(|holds| {
+            let hold = &mut holds[slot];
+            hold.reel = None;
+            if let Some(lane) = &mut hold.lane {
+                lane.restart();
+            }
+        });
+    }
+
+    fn on_event(self, slot: usize, event: LaneEvent) {
+        let watch = self.watches[slot];
+        match event {
+            LaneEvent::Ready => {}
+            LaneEvent::Header(header) => match Reel::new(header) {
+                Ok(reel) => {
+                    self.holds.update_value(|holds| holds[slot].reel = Some(Rc::new(RefCell::new(reel))));
+                    watch.metrics.set(None);
+                    watch.frames.set(0);
+                    watch.progress.set(Progress::Running);
+                }
+                Err(error) => watch.progress.set(Progress::Failed(error.to_string())),
+            },
+            LaneEvent::Frames(words) => {
+                let Some(reel) = self.reel(slot) else {
+                    return;
+                };
+                let pushed = reel.borrow_mut().push(&words);
+                match pushed {
+                    Ok(()) => watch.frames.set(reel.borrow().len()),
+                    Err(error) => watch.progress.set(Progress::Failed(error.to_string())),
+                }
+                self.measure_extent();
+            }
+            LaneEvent::Done(metrics) => {
+                watch.metrics.set(Some(metrics));
+                watch.progress.set(Progress::Done);
+                self.measure_extent();
+            }
+            LaneEvent::Problems(issues) => watch.progress.set(Progress::Refused(issues)),
+            LaneEvent::Failed { message } => watch.progress.set(Progress::Failed(message)),
+        }
+    }
+
+    /// Tells the clock how far all lanes are. A lane that has failed does not hold back the others.
+    fn measure_extent(self) {
+        let mut extent: Option<(u64, u64, u64)> = None;
+        let lanes = self.settings.with_untracked(|settings| settings.schedulers.len());
+        for slot in 0..lanes {
+            let failed = self.watches[slot]
+                .progress
+                .with_untracked(|progress| matches!(progress, Progress::Refused(_) | Progress::Failed(_)));
+            let Some(reel) = self.reel(slot) else {
+                if !failed {
+                    extent = extent.map(|(_, end, step)| (0, end, step));
+                }
+                continue;
+            };
+            let reel = reel.borrow();
+            let header = reel.header();
+            let ready = match reel.len() {
+                _ if failed => u64::MAX,
+                0 => 0,
+                frames => header.time_of(frames - 1).as_ms(),
+            };
+            extent = Some(match extent {
+                None => (ready, header.horizon_ms, header.interval_ms),
+                Some((before, end, step)) => (ready.min(before), end, step),
+            });
+        }
+        if let Some((ready, end, step)) = extent {
+            let placed = self.placed.get_value();
+            if !placed && end > 0 {
+                // A first look at a cluster that has filled up, not at an empty one.
+                self.placed.set_value(true);
+                self.clock.set_extent(ready, end, step);
+                self.clock.seek(self.first_look());
+            } else {
+                self.clock.set_extent(ready, end, step);
+            }
+        }
+    }
+
+    /// Where a first visit starts: some hours into the measured window, where there is something to see.
+    pub fn first_look(self) -> u64 {
+        self.with_header(0, |header| {
+            header.warm_up_ms + (header.horizon_ms - header.warm_up_ms.min(header.horizon_ms)) / 4
+        })
+        .unwrap_or(0)
+    }
+
+    fn reel(self, slot: usize) -> Option<Rc<RefCell<Reel>>> {
+        self.holds.try_with_value(|holds| holds.get(slot)?.reel.clone()).flatten()
+    }
+
+    /// Reads the reel of a lane, if it has one.
+    pub fn with_reel<T>(self, slot: usize, read: impl FnOnce(&Reel) -> T) -> Option<T> {
+        Some(read(&self.reel(slot)?.borrow()))
+    }
+
+    /// Reads what is the same in all frames of a lane.
+    pub fn with_header<T>(self, slot: usize, read: impl FnOnce(&residua::stage::reel::ReelHeader) -> T) -> Option<T> {
+        self.with_reel(slot, |reel| read(reel.header()))
+    }
+
+    /// What is the same in all lanes, read from the first that has it. Follows all of them.
+    pub fn with_any_header<T>(self, read: impl Fn(&residua::stage::reel::ReelHeader) -> T) -> Option<T> {
+        (0..self.lanes()).find_map(|slot| {
+            self.watches[slot].progress.track();
+            self.with_header(slot, &read)
+        })
+    }
+
+    /// Reads the frame of a lane at `time`, if it has arrived.
+    pub fn with_frame<T>(self, slot: usize, time: u64, read: impl FnOnce(&Frame<'_>) -> T) -> Option<T> {
+        self.with_reel(slot, |reel| {
+            let frame = reel.frame(reel.index_at(SimTime(time)))?;
+            Some(read(&frame))
+        })?
+    }
+
+    /// Whether `time` is the end of a lane's finished run.
+    fn is_end(self, slot: usize, time: u64) -> bool {
+        self.watches[slot].metrics.with(Option::is_some)
+            && self.with_header(slot, |header| time >= header.horizon_ms).unwrap_or(false)
+    }
+
+    /// A measure of a lane since the warm-up, at the time that text shows; at the end of a finished run it is the
+    /// run's own, to the last digit. NaN where there is none. Follows time and lane.
+    pub fn measure(self, slot: usize, measure: Measure) -> f64 {
+        let watch = self.watches[slot];
+        watch.frames.track();
+        let time = self.clock.shown.get();
+        if self.is_end(slot, time) {
+            return watch.metrics.with(|metrics| metrics.as_ref().map_or(f64::NAN, |m| measure.of_metrics(m)));
+        }
+        let measuring = self.with_header(slot, |header| time > header.warm_up_ms).unwrap_or(false);
+        if !measuring {
+            return f64::NAN;
+        }
+        self.with_frame(slot, time, |frame| frame.stat(measure.stat())).unwrap_or(f64::NAN)
+    }
+
+    /// A number of a lane at this moment, at the time that text shows. Follows time and lane.
+    pub fn now(self, slot: usize, stat: Stat) -> f64 {
+        self.watches[slot].frames.track();
+        let time = self.clock.shown.get();
+        self.with_frame(slot, time, |frame| frame.stat(stat)).unwrap_or(f64::NAN)
+    }
+
+    /// GPUs of the fleet. Follows the lanes.
+    pub fn gpus(self) -> f64 {
+        self.with_any_header(|header| header.gpus).unwrap_or(f64::NAN)
+    }
+
+    /// Whether the play head was put where it is by the reader or a link.
+    pub fn is_placed(self) -> bool {
+        self.placed.get_value()
+    }
+
+    /// The time that belongs in the address: none while the play head moves by itself.
+    pub fn address_time(self) -> Option<u64> {
+        let resting = !self.clock.playing.get_untracked() && self.placed.get_value();
+        resting.then(|| self.clock.position())
+    }
+
+    /// Puts the play head somewhere because a person said so.
+    pub fn seek(self, time: u64) {
+        self.placed.set_value(true);
+        self.clock.seek(time);
+    }
+
+    /// Replaces the trace.
+    pub fn set_trace(self, trace: Option<Trace>) {
+        self.missing_trace.set(None);
+        self.troubles.update(|troubles| troubles.retain(|trouble| *trouble != Trouble::WithoutTrace));
+        self.settings.update(|settings| settings.trace = trace.map(std::sync::Arc::new));
+    }
+
+    /// The share of waste that the calculator uses, and whether it can be had yet. Follows what it comes from.
+    pub fn wasted_share(self) -> f64 {
+        match self.calculation.with(|calculation| calculation.source.clone()) {
+            WasteSource::Typed => self.calculation.with(|calculation| calculation.share),
+            WasteSource::Lost(slot) => self.measure(slot, Measure::Lost),
+            // Stall is a share of what is allocated; money is paid for the whole fleet.
+            WasteSource::Stalled(slot) => self.measure(slot, Measure::Stall) * self.measure(slot, Measure::Allocated),
+        }
+    }
+}
+
+/// A measure of the window since the warm-up that the page shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    Lost,
+    Shape,
+    Stall,
+    Allocated,
+    Productive,
+    ProductiveHours,
+    WaitP99,
+}
+
+impl Measure {
+    const fn stat(self) -> Stat {
+        match self {
+            Self::Lost => Stat::FLostMean,
+            Self::Shape => Stat::FShapeMean,
+            Self::Stall => Stat::StallMean,
+            Self::Allocated => Stat::AllocatedMean,
+            Self::Productive => Stat::ProductiveMean,
+            Self::ProductiveHours => Stat::ProductiveGpuHours,
+            Self::WaitP99 => Stat::WaitP99,
+        }
+    }
+
+    pub fn of_metrics(self, metrics: &Metrics) -> f64 {
+        match self {
+            Self::Lost => metrics.f_lost,
+            Self::Shape => metrics.f_shape,
+            Self::Stall => metrics.stall,
+            Self::Allocated => metrics.allocated,
+            Self::Productive => metrics.productive,
+            Self::ProductiveHours => metrics.productive_gpu_h,
+            Self::WaitP99 => metrics.wait_p99.unwrap_or(f64::NAN),
+        }
+    }
+}

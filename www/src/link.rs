@@ -1,0 +1,298 @@
+//! The state of the page in the fragment of its address, and back.
+//!
+//! In the fragment, because a server never sees it and never limits its length. Values from a link are checked like
+//! any other input: what is out of range is moved to the nearest allowed value, what cannot be read is left at its
+//! default, and both are said.
+
+use crate::numbers::CURRENCIES;
+use crate::settings::{Field, MOST_LANES, Settings, is_scheduler, preset_id};
+
+/// Version of the form of links.
+const VERSION: &str = "1";
+
+/// Where the calculator's share of waste comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WasteSource {
+    /// Typed in.
+    Typed,
+    /// Lost share of the lane at this position.
+    Lost(usize),
+    /// Stall of the lane at this position, as a share of the whole fleet.
+    Stalled(usize),
+}
+
+/// What the calculator is set to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calculation {
+    /// Money a GPU-hour.
+    pub price: f64,
+    pub currency: &'static str,
+    /// GPUs of the fleet.
+    pub fleet: f64,
+    /// Wasted share, when typed in.
+    pub share: f64,
+    pub source: WasteSource,
+    /// Paid hours a year.
+    pub hours: f64,
+}
+
+impl Default for Calculation {
+    fn default() -> Self {
+        Self { price: 3.0, currency: "USD", fleet: 1000.0, share: 0.1, source: WasteSource::Typed, hours: 8760.0 }
+    }
+}
+
+/// Everything that a link restores.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Link {
+    pub settings: Settings,
+    pub calculation: Calculation,
+    /// Play head, in simulated milliseconds.
+    pub time: Option<u64>,
+    /// Hash of the trace that the link was made with.
+    pub trace: Option<String>,
+}
+
+/// Something in a link that could not be taken as it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trouble {
+    /// A number outside its range, and what it became.
+    OutOfRange { field: Field, written: String, used: f64 },
+    /// No number at all.
+    Unreadable { field: Field, written: String },
+    /// No such scenario.
+    UnknownScenario(String),
+    /// No such scheduler.
+    UnknownScheduler(String),
+    /// More lanes than there is room for.
+    TooManyLanes(usize),
+    /// A key this version does not know, or a value that is none.
+    Unknown { key: String, written: String },
+    /// Made by another version.
+    OtherVersion(String),
+    /// The link was made with a trace, which a link does not carry.
+    WithoutTrace,
+}
+
+/// Reads a fragment, with or without its `#`.
+pub fn parse(fragment: &str) -> (Link, Vec<Trouble>) {
+    let mut troubles = Vec::new();
+    let pairs: Vec<(String, String)> = fragment
+        .trim_start_matches('#')
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (decoded(key), decoded(value))
+        })
+        .collect();
+    let value = |wanted: &str| pairs.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_str());
+
+    if let Some(version) = value("v").filter(|version| *version != VERSION) {
+        troubles.push(Trouble::OtherVersion(version.to_owned()));
+    }
+    // The scenario comes first: it decides what every other setting is by default.
+    let mut link = Link::default();
+    if let Some(name) = value("s") {
+        match preset_id(name) {
+            Some(id) => link.settings = Settings::of_scenario(id),
+            None => troubles.push(Trouble::UnknownScenario(name.to_owned())),
+        }
+    }
+    for (key, value) in &pairs {
+        match key.as_str() {
+            "v" | "s" => {}
+            "p" => lanes(value, &mut link.settings, &mut troubles),
+            "t" => match value.parse() {
+                Ok(time) => link.time = Some(time),
+                Err(_) => troubles.push(Trouble::Unknown { key: key.clone(), written: value.clone() }),
+            },
+            "cur" => match CURRENCIES.into_iter().find(|currency| currency == value) {
+                Some(currency) => link.calculation.currency = currency,
+                None => troubles.push(Trouble::Unknown { key: key.clone(), written: value.clone() }),
+            },
+            "from" => match source(value) {
+                Some(source) => link.calculation.source = source,
+                None => troubles.push(Trouble::Unknown { key: key.clone(), written: value.clone() }),
+            },
+            "trace" => {
+                link.trace = Some(value.clone());
+                troubles.push(Trouble::WithoutTrace);
+            }
+            _ => match Field::ALL.into_iter().find(|field| field.key() == key) {
+                Some(field) => number(field, value, &mut link, &mut troubles),
+                None => troubles.push(Trouble::Unknown { key: key.clone(), written: value.clone() }),
+            },
+        }
+    }
+    if let WasteSource::Lost(lane) | WasteSource::Stalled(lane) = link.calculation.source
+        && lane >= link.settings.schedulers.len()
+    {
+        link.calculation.source = WasteSource::Typed;
+    }
+    (link, troubles)
+}
+
+/// Writes the fragment, without its `#`.
+pub fn format(link: &Link) -> String {
+    let Link { settings, calculation, time, trace } = link;
+    let mut parts = vec![
+        format!("v={VERSION}"),
+        format!("s={}", settings.scenario),
+        format!("p={}", settings.schedulers.join(",")),
+    ];
+    for field in [Field::Seed, Field::Load, Field::Nodes, Field::Degraded, Field::Storage] {
+        // `Display` of a double is the shortest text that reads back as the same double.
+        parts.push(format!("{}={}", field.key(), settings.number(field)));
+    }
+    // The calculator is only named where it was changed.
+    let usual = Calculation::default();
+    for (field, value, usual) in [
+        (Field::Price, calculation.price, usual.price),
+        (Field::Fleet, calculation.fleet, usual.fleet),
+        (Field::Waste, calculation.share, usual.share),
+        (Field::Hours, calculation.hours, usual.hours),
+    ] {
+        if value != usual {
+            parts.push(format!("{}={value}", field.key()));
+        }
+    }
+    if calculation.currency != usual.currency {
+        parts.push(format!("cur={}", calculation.currency));
+    }
+    match calculation.source {
+        WasteSource::Typed => {}
+        WasteSource::Lost(lane) => parts.push(format!("from=lost{}", lane + 1)),
+        WasteSource::Stalled(lane) => parts.push(format!("from=stall{}", lane + 1)),
+    }
+    if let Some(hash) = trace {
+        parts.push(format!("trace={hash}"));
+    }
+    if let Some(time) = time {
+        parts.push(format!("t={time}"));
+    }
+    parts.join("&")
+}
+
+fn decoded(text: &str) -> String {
+    js_sys::decode_uri_component(text).map_or_else(|_| text.to_owned(), String::from)
+}
+
+fn lanes(value: &str, settings: &mut Settings, troubles: &mut Vec<Trouble>) {
+    let mut known = Vec::new();
+    for id in value.split(',').filter(|id| !id.is_empty()) {
+        if is_scheduler(id) {
+            known.push(id.to_owned());
+        } else {
+            troubles.push(Trouble::UnknownScheduler(id.to_owned()));
+        }
+    }
+    if known.len() > MOST_LANES {
+        troubles.push(Trouble::TooManyLanes(known.len()));
+        known.truncate(MOST_LANES);
+    }
+    if !known.is_empty() {
+        settings.schedulers = known;
+    }
+}
+
+fn number(field: Field, written: &str, link: &mut Link, troubles: &mut Vec<Trouble>) {
+    // A link is not written by hand in a language: a dot is a dot.
+    let Some(value) = written.parse::<f64>().ok().filter(|value| value.is_finite()) else {
+        troubles.push(Trouble::Unreadable { field, written: written.to_owned() });
+        return;
+    };
+    let used = field.nearest(value);
+    if used != value {
+        troubles.push(Trouble::OutOfRange { field, written: written.to_owned(), used });
+    }
+    let calculation = &mut link.calculation;
+    match field {
+        Field::Price => calculation.price = used,
+        Field::Fleet => calculation.fleet = used,
+        Field::Waste => calculation.share = used,
+        Field::Hours => calculation.hours = used,
+        _ => link.settings.set_number(field, used),
+    }
+}
+
+fn source(value: &str) -> Option<WasteSource> {
+    let lane = |text: &str| text.parse::<usize>().ok().filter(|lane| (1..=MOST_LANES).contains(lane));
+    if let Some(text) = value.strip_prefix("lost") {
+        return Some(WasteSource::Lost(lane(text)? - 1));
+    }
+    Some(WasteSource::Stalled(lane(value.strip_prefix("stall")?)? - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    fn what_is_written_is_read_back() {
+        let mut link = Link::default();
+        link.settings.seed = 9_007_199_254_740_991;
+        link.settings.load = 0.1 + 0.2;
+        link.settings.schedulers = vec!["ragp-io".to_owned(), "scalar-5d".to_owned()];
+        link.calculation.currency = "EUR";
+        link.calculation.price = 2.35;
+        link.calculation.source = WasteSource::Lost(1);
+        link.time = Some(43_200_000);
+        let (read, troubles) = parse(&format!("#{}", format(&link)));
+        assert_eq!(troubles, []);
+        assert_eq!(read, link);
+    }
+
+    #[wasm_bindgen_test]
+    fn no_fragment_is_the_first_visit() {
+        assert_eq!(parse(""), (Link::default(), vec![]));
+        assert_eq!(parse("#"), (Link::default(), vec![]));
+    }
+
+    #[wasm_bindgen_test]
+    fn what_is_out_of_range_is_moved_and_said() {
+        let (link, troubles) = parse("load=99&nodes=7.6&deg=-1");
+        assert_eq!(link.settings.load, Field::Load.range().1);
+        assert_eq!(link.settings.nodes, 8);
+        assert_eq!(link.settings.degraded, 0.0);
+        assert_eq!(troubles.len(), 3);
+        assert!(troubles.iter().all(|trouble| matches!(trouble, Trouble::OutOfRange { .. })));
+    }
+
+    #[wasm_bindgen_test]
+    fn what_cannot_be_read_stays_at_its_default_and_is_said() {
+        let (link, troubles) = parse("s=zzz&p=nobody,ragp-io&seed=NaN&t=soon&what=is&from=lost9&cur=XXX&v=7");
+        assert_eq!(link.settings.scenario, Settings::default().scenario);
+        assert_eq!(link.settings.schedulers, ["ragp-io"]);
+        assert_eq!(link.settings.seed, 42);
+        assert_eq!(troubles.len(), 8);
+    }
+
+    #[wasm_bindgen_test]
+    fn damage_never_panics() {
+        // Every way to cut a link short, and to overwrite one of its characters.
+        let whole = format(&Link { time: Some(1), ..Link::default() });
+        for end in 0..whole.len() {
+            let (link, _) = parse(&whole[..end]);
+            assert!(Field::Load.allows(link.settings.load));
+        }
+        for at in 0..whole.len() {
+            for with in ["%", "=", "&", ",", "-", "9", "\u{fc}"] {
+                let (link, _) = parse(&format!("{}{with}{}", &whole[..at], &whole[at + 1..]));
+                for field in [Field::Seed, Field::Load, Field::Nodes, Field::Degraded, Field::Storage] {
+                    assert!(field.allows(link.settings.number(field)), "{field:?}");
+                }
+                assert!((1..=MOST_LANES).contains(&link.settings.schedulers.len()));
+            }
+        }
+    }
+
+    #[wasm_bindgen_test]
+    fn a_preset_is_found_by_its_letter_too() {
+        let (link, troubles) = parse("s=c");
+        assert_eq!(troubles, []);
+        assert_eq!(link.settings.scenario, "c-storage-stress");
+    }
+}

@@ -1,0 +1,313 @@
+//! What a person can set, within which limits, and what it is if nobody says otherwise.
+
+use std::sync::Arc;
+
+use residua::scenario::{self, Scenario};
+use residua::schedulers;
+use residua::stage::session::{RunRequest, TraceFiles};
+
+/// Most lanes side by side.
+pub const MOST_LANES: usize = 4;
+
+/// The scenario of a first visit: the article's storage stress.
+pub const FIRST_SCENARIO: &str = "c-storage-stress";
+
+/// The lanes of a first visit.
+pub const FIRST_LANES: [&str; MOST_LANES] = ["scalar-5d", "tetris-5d", "ragp-5d", "ragp-io"];
+
+/// A number that can be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    Seed,
+    Load,
+    Nodes,
+    Degraded,
+    Storage,
+    Price,
+    Fleet,
+    Waste,
+    Hours,
+}
+
+impl Field {
+    pub const ALL: [Self; 9] = [
+        Self::Seed,
+        Self::Load,
+        Self::Nodes,
+        Self::Degraded,
+        Self::Storage,
+        Self::Price,
+        Self::Fleet,
+        Self::Waste,
+        Self::Hours,
+    ];
+
+    /// Its key in links, and the middle of the keys of its texts: `field.load.label`, `field.load.help`.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Seed => "seed",
+            Self::Load => "load",
+            Self::Nodes => "nodes",
+            Self::Degraded => "deg",
+            Self::Storage => "sto",
+            Self::Price => "price",
+            Self::Fleet => "fleet",
+            Self::Waste => "waste",
+            Self::Hours => "hours",
+        }
+    }
+
+    /// Smallest and largest value. A test holds those of the simulation to the scenario schema.
+    pub const fn range(self) -> (f64, f64) {
+        match self {
+            // Whole numbers up to here are exact in a double, and so in JSON and in a link.
+            Self::Seed => (0.0, 9_007_199_254_740_991.0),
+            Self::Load => (0.05, 1.5),
+            // What a lane can draw and simulate in a browser within seconds.
+            Self::Nodes => (4.0, 1024.0),
+            Self::Degraded => (0.0, 0.5),
+            Self::Storage => (0.5, 1.5),
+            Self::Price => (0.0, 1000.0),
+            Self::Fleet => (1.0, 10_000_000.0),
+            Self::Waste => (0.0, 1.0),
+            Self::Hours => (1.0, 8784.0),
+        }
+    }
+
+    /// Whether it is a whole number.
+    pub const fn is_whole(self) -> bool {
+        matches!(self, Self::Seed | Self::Nodes)
+    }
+
+    /// Whether people read and write it as a percentage.
+    pub const fn is_share(self) -> bool {
+        matches!(self, Self::Load | Self::Degraded | Self::Waste)
+    }
+
+    /// Decimals worth showing, of the percentage where it is one.
+    pub const fn digits(self) -> u8 {
+        match self {
+            Self::Seed | Self::Nodes => 0,
+            Self::Load | Self::Degraded => 1,
+            Self::Storage | Self::Price | Self::Waste | Self::Fleet | Self::Hours => 2,
+        }
+    }
+
+    /// Step of its slider.
+    pub const fn step(self) -> f64 {
+        match self {
+            Self::Load | Self::Degraded | Self::Waste => 0.01,
+            Self::Storage => 0.05,
+            Self::Price => 0.1,
+            Self::Seed | Self::Nodes | Self::Fleet | Self::Hours => 1.0,
+        }
+    }
+
+    /// Whether `value` may be set.
+    pub fn allows(self, value: f64) -> bool {
+        let (least, most) = self.range();
+        value >= least && value <= most && (!self.is_whole() || value.fract() == 0.0)
+    }
+
+    /// The allowed value nearest to `value`.
+    pub fn nearest(self, value: f64) -> f64 {
+        let (least, most) = self.range();
+        let value = if self.is_whole() { value.round() } else { value };
+        value.clamp(least, most)
+    }
+}
+
+/// What is simulated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Preset id.
+    pub scenario: String,
+    /// Roster ids, one a lane.
+    pub schedulers: Vec<String>,
+    pub seed: u64,
+    /// Offered GPU-hours ÷ GPU-hours of the fleet.
+    pub load: f64,
+    pub nodes: u32,
+    /// Share of nodes in rebuild, on average.
+    pub degraded: f64,
+    /// Factor on every demand for storage bandwidth and I/O CPU.
+    pub storage: f64,
+    /// Recorded cluster and jobs that replace the scenario's own.
+    pub trace: Option<Arc<Trace>>,
+}
+
+/// A trace that was dropped on the page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    pub files: TraceFiles,
+    /// Stands for its contents in links.
+    pub hash: String,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::of_scenario(FIRST_SCENARIO)
+    }
+}
+
+impl Settings {
+    /// The settings of a preset as its author wrote them, with the lanes of a first visit.
+    pub fn of_scenario(id: &str) -> Self {
+        let own = Own::of(id);
+        Self {
+            scenario: id.to_owned(),
+            schedulers: FIRST_LANES.map(str::to_owned).to_vec(),
+            seed: 42,
+            load: own.load,
+            nodes: own.nodes,
+            degraded: own.degraded,
+            storage: own.storage,
+            trace: None,
+        }
+    }
+
+    /// What a worker is asked to run for one of the lanes: the preset, and what differs from it.
+    pub fn request(&self, scheduler: &str) -> RunRequest {
+        let own = Own::of(&self.scenario);
+        let changed = [
+            ("load", self.load, own.load),
+            ("nodes", f64::from(self.nodes), f64::from(own.nodes)),
+            ("rebuilds.degraded_share", self.degraded, own.degraded),
+            ("storage_intensity", self.storage, own.storage),
+        ];
+        let set = changed
+            .into_iter()
+            .filter(|(_, value, own)| value != own)
+            .map(|(path, value, _)| (path.to_owned(), value.to_string()))
+            .collect();
+        RunRequest {
+            scenario: self.scenario.clone(),
+            set,
+            scheduler: scheduler.to_owned(),
+            seed: self.seed,
+            trace: self.trace.as_ref().map(|trace| TraceFiles { load: self.load, ..trace.files.clone() }),
+        }
+    }
+
+    /// Whether a number is the one that the preset's author wrote.
+    pub fn is_own(&self, field: Field) -> bool {
+        let own = Self::of_scenario(&self.scenario);
+        self.number(field) == own.number(field)
+    }
+
+    /// The value of a number of the simulation.
+    pub fn number(&self, field: Field) -> f64 {
+        match field {
+            Field::Seed => self.seed as f64,
+            Field::Load => self.load,
+            Field::Nodes => f64::from(self.nodes),
+            Field::Degraded => self.degraded,
+            Field::Storage => self.storage,
+            Field::Price | Field::Fleet | Field::Waste | Field::Hours => f64::NAN,
+        }
+    }
+
+    /// Sets a number of the simulation; `value` is one that [`Field::allows`].
+    pub fn set_number(&mut self, field: Field, value: f64) {
+        match field {
+            Field::Seed => self.seed = value as u64,
+            Field::Load => self.load = value,
+            Field::Nodes => self.nodes = value as u32,
+            Field::Degraded => self.degraded = value,
+            Field::Storage => self.storage = value,
+            Field::Price | Field::Fleet | Field::Waste | Field::Hours => {}
+        }
+    }
+}
+
+/// Whether there is a scheduler of that id.
+pub fn is_scheduler(id: &str) -> bool {
+    schedulers::find(id).is_some()
+}
+
+/// The title of the scheduler of that id.
+pub fn scheduler_title(id: &str) -> String {
+    schedulers::find(id).map_or_else(|| id.to_owned(), |entry| entry.title())
+}
+
+/// The preset of that id, letter or file name.
+pub fn preset_id(name: &str) -> Option<&'static str> {
+    scenario::PRESETS
+        .iter()
+        .map(|preset| preset.id)
+        .find(|id| *id == name || (name.len() == 1 && id.split('-').next() == Some(name)))
+}
+
+/// What a preset says of the numbers that the page can change.
+#[derive(Clone, Copy)]
+struct Own {
+    load: f64,
+    nodes: u32,
+    degraded: f64,
+    storage: f64,
+}
+
+impl Own {
+    fn of(id: &str) -> Self {
+        match Scenario::preset(id, &[]) {
+            Ok(scenario) => Self {
+                load: scenario.load,
+                nodes: scenario.nodes,
+                degraded: scenario.rebuilds.degraded_share,
+                storage: scenario.storage_intensity,
+            },
+            // Presets are part of the program and tested with it; were one broken, its worker would say what is wrong.
+            Err(_) => Self { load: 0.7, nodes: 64, degraded: 0.15, storage: 1.0 },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    fn what_the_page_allows_the_schema_allows() {
+        for (field, path) in [
+            (Field::Load, "load"),
+            (Field::Nodes, "nodes"),
+            (Field::Degraded, "rebuilds.degraded_share"),
+            (Field::Storage, "storage_intensity"),
+        ] {
+            let (least, most) = field.range();
+            for value in [least, most] {
+                let set = [(path.to_owned(), value.to_string())];
+                let read = Scenario::preset(FIRST_SCENARIO, &set);
+                assert!(read.is_ok(), "{path} = {value}: {}", read.unwrap_err());
+            }
+        }
+    }
+
+    #[wasm_bindgen_test]
+    fn every_preset_and_every_scheduler_makes_a_request() {
+        for preset in scenario::PRESETS {
+            let settings = Settings::of_scenario(preset.id);
+            for field in Field::ALL {
+                let value = settings.number(field);
+                assert!(value.is_nan() || field.allows(value), "{}: {field:?} = {value}", preset.id);
+            }
+            for entry in schedulers::entries() {
+                let request = settings.request(&entry.id());
+                assert_eq!(request.set, [], "an unchanged preset is run as it is");
+                assert!(Scenario::preset(&request.scenario, &request.set).is_ok());
+            }
+        }
+    }
+
+    #[wasm_bindgen_test]
+    fn what_is_changed_is_asked_for() {
+        let mut settings = Settings::default();
+        settings.set_number(Field::Load, 0.85);
+        settings.set_number(Field::Nodes, 128.0);
+        let request = settings.request("ragp-io");
+        let set: Vec<_> = request.set.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
+        assert_eq!(set, [("load", "0.85"), ("nodes", "128")]);
+    }
+}

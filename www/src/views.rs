@@ -1,0 +1,75 @@
+//! What is seen.
+
+pub mod calculator;
+pub mod canvas;
+pub mod curves;
+pub mod field;
+pub mod grid;
+pub mod headline;
+pub mod keys;
+pub mod kpis;
+pub mod lane;
+pub mod legend;
+pub mod page;
+pub mod setup;
+pub mod trace;
+pub mod transport;
+
+/// The views' own text, in which a test looks for keys of texts.
+#[cfg(test)]
+pub const SOURCES: &[(&str, &str)] = &[
+    ("calculator.rs", include_str!("views/calculator.rs")),
+    ("curves.rs", include_str!("views/curves.rs")),
+    ("field.rs", include_str!("views/field.rs")),
+    ("grid.rs", include_str!("views/grid.rs")),
+    ("headline.rs", include_str!("views/headline.rs")),
+    ("kpis.rs", include_str!("views/kpis.rs")),
+    ("lane.rs", include_str!("views/lane.rs")),
+    ("legend.rs", include_str!("views/legend.rs")),
+    ("page.rs", include_str!("views/page.rs")),
+    ("setup.rs", include_str!("views/setup.rs")),
+    ("trace.rs", include_str!("views/trace.rs")),
+    ("transport.rs", include_str!("views/transport.rs")),
+];
+
+/// Keys that are put together from a name: they cannot be found by looking.
+#[cfg(test)]
+pub fn composed_keys() -> Vec<String> {
+    use residua::resources::Dim;
+    use residua::stage::reel::NodeState;
+    use residua::workload::openb::Kind;
+    use residua::{scenario, schedulers};
+
+    use crate::settings::Field;
+
+    let mut keys = Vec::new();
+    for field in Field::ALL {
+        keys.extend(["label", "help"].map(|part| format!("field.{}.{part}", field.key())));
+    }
+    for kpi in kpis::KPIS {
+        keys.extend(["label", "term", "help"].map(|part| format!("kpi.{}.{part}", kpi.id)));
+    }
+    for name in kpis::USES {
+        keys.extend([format!("uses.{name}"), format!("uses.{name}.help")]);
+    }
+    for curve in curves::Curve::ALL {
+        let key = curve.key();
+        keys.extend([format!("curves.{key}"), format!("curves.{key}.term"), format!("curves.{key}.unit")]);
+    }
+    for state in NodeState::ALL {
+        keys.extend([format!("state.{}", state.name()), format!("state.{}.help", state.name())]);
+    }
+    keys.extend(Dim::ALL.map(|dim| format!("dim.{}", dim.name())));
+    keys.extend(Kind::ALL.map(|kind| format!("finding.{kind:?}")));
+    keys.extend(
+        ["space", "arrows", "shift_arrows", "brackets", "home_end", "table", "question"].map(|k| format!("help.{k}")),
+    );
+    keys.extend(["hour", "day", "year"].map(|row| format!("calculator.{row}")));
+    for preset in scenario::PRESETS {
+        keys.extend([format!("scenario.{}", preset.id), format!("scenario.{}.help", preset.id)]);
+        let read = scenario::Scenario::preset(preset.id, &[]).expect("a preset");
+        keys.extend(read.classes.iter().map(|class| format!("class.{}", class.id)));
+    }
+    keys.extend(schedulers::ROSTER.iter().map(|card| format!("scheduler.{}.idea", card.family)));
+    keys
+}

@@ -1,0 +1,286 @@
+//! The page around the Lab: bar at the top, notices, help.
+
+use leptos::html;
+use leptos::prelude::*;
+
+use super::calculator::Calculator;
+use super::curves::Curves;
+use super::field::{allowed, label, written};
+use super::headline::Headline;
+use super::lane::Lanes;
+use super::legend::Legend;
+use super::setup::{LaneTools, Setup};
+use super::transport::{Icon, Transport};
+use crate::clock::hours_minutes;
+use crate::i18n::{Lang, Text, use_text};
+use crate::lab::{Lab, Progress, use_lab};
+use crate::link::Trouble;
+use crate::numbers::{Numbers, use_numbers};
+use crate::route;
+use crate::theme::{store, use_theme};
+
+/// Everything.
+#[component]
+pub fn Page() -> impl IntoView {
+    let (lab, text) = (use_lab(), use_text());
+    let main = NodeRef::<html::Main>::new();
+    view! {
+        <a
+            class="skip"
+            href=move || format!("{}#main", route::path(text.lang.get()))
+            on:click=move |event| {
+                // A real jump would replace the fragment, which is the run.
+                event.prevent_default();
+                if let Some(main) = main.get() {
+                    _ = main.focus();
+                }
+            }
+        >
+            {move || text.t("page.skip")}
+        </a>
+        <TopBar/>
+        <main id="main" tabindex="-1" node_ref=main data-testid="lab" data-state=move || state(lab)>
+            <Headline/>
+            <Transport/>
+            <Notices/>
+            <Setup/>
+            <div class="stage">
+                <section class="compare" aria-labelledby="compare-title">
+                    <header class="section-header">
+                        <h2 id="compare-title">{move || text.t("lanes.title")}</h2>
+                        <p class="note">{move || since(lab, text)}</p>
+                        <LaneTools/>
+                    </header>
+                    <Lanes/>
+                    <Legend/>
+                </section>
+                <Calculator/>
+            </div>
+            <Curves/>
+            <footer class="foot">
+                <p>{move || text.t("page.foot")}</p>
+                <p>{move || text.t("page.article")}</p>
+            </footer>
+        </main>
+        <Help/>
+    }
+}
+
+/// How far the Lab is: an error counts only once nothing else is going on.
+fn state(lab: Lab) -> &'static str {
+    let lanes = lab.lanes();
+    let progress: Vec<Progress> = (0..lanes).map(|slot| lab.watches[slot].progress.get()).collect();
+    let any = |wanted: fn(&Progress) -> bool| progress.iter().any(wanted);
+    if any(|progress| *progress == Progress::Starting) {
+        "loading"
+    } else if any(|progress| *progress == Progress::Running) {
+        "running"
+    } else if any(|progress| matches!(progress, Progress::Failed(_) | Progress::Refused(_))) {
+        "error"
+    } else {
+        "done"
+    }
+}
+
+/// Which window the numbers of the lanes are of.
+fn since(lab: Lab, text: Text) -> String {
+    let time = lab.clock.shown.get();
+    match lab.with_any_header(|header| header.warm_up_ms) {
+        Some(warm_up) if time > warm_up => {
+            text.tf("lanes.since", &[("from", &hours_minutes(warm_up)), ("to", &hours_minutes(time))])
+        }
+        Some(warm_up) => text.tf("lanes.not_yet", &[("from", &hours_minutes(warm_up))]),
+        None => String::new(),
+    }
+}
+
+#[component]
+fn TopBar() -> impl IntoView {
+    let (lab, text, theme) = (use_lab(), use_text(), use_theme());
+    let other = move || text.lang.get().other();
+    let switch = move |event: web_sys::MouseEvent| {
+        if event.ctrl_key() || event.meta_key() || event.shift_key() {
+            return;
+        }
+        event.prevent_default();
+        let lang = text.lang.get_untracked().other();
+        store("residua-lang", lang.code());
+        route::go(lang, &lab.link(Some(lab.clock.position())));
+        text.lang.set(lang);
+    };
+    view! {
+        <header class="topbar">
+            <a class="wordmark" href=move || route::path(text.lang.get())>
+                <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+                    <path class="mark-outline" d="M16 2 27 7.3 29.7 19.1 22.1 28.6 9.9 28.6 2.3 19.1 5 7.3Z"></path>
+                    <path class="mark-fill" d="M16 6 24 10 24 18 19 24 12 22 13 17 9 11Z"></path>
+                </svg>
+                <span>"Residua"</span>
+            </a>
+            <span class="tagline">{move || text.t("page.tagline")}</span>
+            <nav class="topbar-tools" aria-label=move || text.t("page.tools")>
+                <a
+                    class="bar-button"
+                    data-testid="lang-switch"
+                    href=move || format!("{}#{}", route::path(other()), lab.link(None))
+                    lang=move || other().code()
+                    hreflang=move || other().code()
+                    on:click=switch
+                >
+                    {move || other().own_name()}
+                </a>
+                <button
+                    type="button"
+                    class="icon-button"
+                    data-testid="theme-switch"
+                    aria-pressed=move || theme.dark.get().to_string()
+                    aria-label=move || text.t("page.dark")
+                    title=move || if theme.dark.get() { text.t("page.to_light") } else { text.t("page.to_dark") }
+                    on:click=move |_| theme.toggle()
+                >
+                    {move || if theme.dark.get() {
+                        view! { <Icon path="M12 7a5 5 0 1 0 0 10a5 5 0 1 0 0-10M12 2v2M12 20v2M4.9 4.9l1.4 1.4M17.7 17.7l1.4 1.4M2 12h2M20 12h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/> }
+                    } else {
+                        view! { <Icon path="M20 14.5A8.5 8.5 0 1 1 9.5 4a6.8 6.8 0 0 0 10.5 10.5Z"/> }
+                    }}
+                </button>
+                <button
+                    type="button"
+                    class="icon-button"
+                    data-testid="help-open"
+                    aria-label=move || text.t("help.open")
+                    title=move || text.t("help.open")
+                    on:click=move |_| lab.help.set(true)
+                >
+                    <Icon path="M9 9a3 3 0 1 1 4.2 2.75c-.8.4-1.2 1-1.2 2V15M12 18v.5M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18"/>
+                </button>
+            </nav>
+        </header>
+    }
+}
+
+/// What was wrong with the link.
+#[component]
+fn Notices() -> impl IntoView {
+    let (lab, text, numbers) = (use_lab(), use_text(), use_numbers());
+    view! {
+        <Show when=move || !lab.troubles.with(Vec::is_empty)>
+            <section class="notice" role="alert" data-testid="notice">
+                <div>
+                    <p><b>{move || text.t("notice.title")}</b></p>
+                    <ul>
+                        {move || {
+                            lab.troubles
+                                .get()
+                                .into_iter()
+                                .map(|trouble| view! { <li>{explained(text, numbers, &trouble)}</li> })
+                                .collect_view()
+                        }}
+                    </ul>
+                </div>
+                <button type="button" class="button" on:click=move |_| lab.troubles.set(Vec::new())>
+                    {move || text.t("notice.close")}
+                </button>
+            </section>
+        </Show>
+    }
+}
+
+/// A trouble in words: what stood in the link, what is allowed, what is used instead.
+fn explained(text: Text, numbers: Numbers, trouble: &Trouble) -> String {
+    match trouble {
+        Trouble::OutOfRange { field, written: value, used } => {
+            let used =
+                format!("{}{}", written(numbers, *field, *used), if field.is_share() { "\u{a0}%" } else { "" });
+            text.tf(
+                "notice.outside",
+                &[
+                    ("field", &label(text, *field)),
+                    ("key", field.key()),
+                    ("value", value),
+                    ("allowed", &allowed(text, numbers, *field)),
+                    ("used", &used),
+                ],
+            )
+        }
+        Trouble::Unreadable { field, written } => text.tf(
+            "notice.unreadable",
+            &[
+                ("field", &label(text, *field)),
+                ("key", field.key()),
+                ("value", written),
+                ("allowed", &allowed(text, numbers, *field)),
+            ],
+        ),
+        Trouble::UnknownScenario(value) => text.tf("notice.scenario", &[("value", value)]),
+        Trouble::UnknownScheduler(value) => text.tf("notice.scheduler", &[("value", value)]),
+        Trouble::TooManyLanes(count) => text.tf("notice.lanes", &[("n", &count.to_string())]),
+        Trouble::Unknown { key, written } => text.tf("notice.unknown", &[("key", key), ("value", written)]),
+        Trouble::OtherVersion(version) => text.tf("notice.version", &[("version", version)]),
+        Trouble::WithoutTrace => text.t("notice.trace"),
+    }
+}
+
+/// Keyboard shortcuts, and the switch that turns them off.
+#[component]
+fn Help() -> impl IntoView {
+    let (lab, text) = (use_lab(), use_text());
+    let dialog = NodeRef::<html::Dialog>::new();
+    Effect::new(move |_| {
+        let open = lab.help.get();
+        let Some(dialog) = dialog.get() else {
+            return;
+        };
+        if open && !dialog.open() {
+            _ = dialog.show_modal();
+        } else if !open && dialog.open() {
+            dialog.close();
+        }
+    });
+    const KEYS: [(&[&str], &str); 7] = [
+        (&["Space"], "help.space"),
+        (&["←", "→"], "help.arrows"),
+        (&["Shift ←", "Shift →"], "help.shift_arrows"),
+        (&["[", "]"], "help.brackets"),
+        (&["Home", "End"], "help.home_end"),
+        (&["T"], "help.table"),
+        (&["?"], "help.question"),
+    ];
+    view! {
+        <dialog node_ref=dialog class="help" aria-labelledby="help-title" on:close=move |_| lab.help.set(false)>
+            <h2 id="help-title">{move || text.t("help.title")}</h2>
+            <dl>
+                {KEYS
+                    .into_iter()
+                    .map(|(keys, key)| view! {
+                        <div>
+                            <dt>{keys.iter().map(|key| view! { <kbd>{*key}</kbd> }).collect_view()}</dt>
+                            <dd>{move || text.t(key)}</dd>
+                        </div>
+                    })
+                    .collect_view()}
+            </dl>
+            <p class="note">{move || text.t("help.grid")}</p>
+            <label class="check">
+                <input
+                    type="checkbox"
+                    prop:checked=move || lab.shortcuts.get()
+                    on:change=move |event| lab.shortcuts.set(event_target_checked(&event))
+                />
+                <span>{move || text.t("help.shortcuts")}</span>
+            </label>
+            <button type="button" class="button" on:click=move |_| lab.help.set(false)>{move || text.t("help.close")}</button>
+        </dialog>
+    }
+}
+
+/// Sets `<html lang>` and the title to the language in force.
+pub fn follow_language(text: Text) {
+    Effect::new(move |_| {
+        let lang: Lang = text.lang.get();
+        if let Some(root) = document().document_element() {
+            _ = root.set_attribute("lang", lang.code());
+        }
+        document().set_title(&text.t("page.title"));
+    });
+}

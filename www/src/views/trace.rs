@@ -1,0 +1,451 @@
+//! A recorded cluster and its jobs, from two files that never leave the device.
+
+use leptos::html;
+use leptos::prelude::*;
+use residua::resources::DimMask;
+use residua::stage::session::TraceFiles;
+use residua::workload::openb::{self, Assumption, Count, Finding, OnFault, Options, Refused, Report, Severity};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::closure::Closure;
+
+use super::field::NumberField;
+use crate::i18n::{Text, use_text};
+use crate::lab::use_lab;
+use crate::numbers::use_numbers;
+use crate::settings::{Field, Trace};
+
+/// Larger files are not read: a browser tab would not survive them.
+const MOST_BYTES: f64 = 256.0 * 1024.0 * 1024.0;
+
+/// Most findings listed one by one; all are counted.
+const MOST_LISTED: usize = 200;
+
+/// A file that has been read.
+#[derive(Clone, Debug, PartialEq)]
+struct Loaded {
+    name: String,
+    contents: String,
+}
+
+/// What an import gave.
+#[derive(Clone, Debug, PartialEq)]
+struct Summary {
+    nodes: usize,
+    samples: usize,
+    exists: DimMask,
+    assumed: DimMask,
+    assumptions: Vec<Assumption>,
+    report: Report,
+}
+
+/// Whether a file looks like a pod list rather than a node list.
+fn is_pod_list(file: &Loaded) -> bool {
+    let header = file.contents.lines().next().unwrap_or_default().to_lowercase();
+    header.contains("num_gpu") || header.contains("pod") || header.contains("creation_time")
+}
+
+/// Node list and pod list among the files, whichever order they came in.
+fn pair(files: &[Loaded]) -> Option<(&Loaded, &Loaded)> {
+    let [first, second] = files else {
+        return None;
+    };
+    Some(if is_pod_list(first) && !is_pod_list(second) { (second, first) } else { (first, second) })
+}
+
+fn import(files: &[Loaded], on_fault: OnFault, assume: bool) -> Option<Result<Summary, Refused>> {
+    let (nodes, pods) = pair(files)?;
+    let options = Options { on_fault, assume, cap: Some(Options::DEFAULT_CAP) };
+    let imported = openb::import((&nodes.name, &nodes.contents), (&pods.name, &pods.contents), &options);
+    Some(imported.map(|imported| Summary {
+        nodes: imported.nodes.len(),
+        samples: imported.samples.len(),
+        exists: imported.exists,
+        assumed: imported.assumed,
+        assumptions: imported.assumptions,
+        report: imported.report,
+    }))
+}
+
+/// Stands for the contents of the files in links (FNV-1a).
+fn hash(files: &TraceFiles) -> String {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for byte in files.nodes_csv.bytes().chain(files.pods_csv.bytes()) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
+}
+
+/// The button and the dialog in which a trace is chosen, checked and run.
+#[component]
+pub fn TraceDrop() -> impl IntoView {
+    let (lab, text, numbers) = (use_lab(), use_text(), use_numbers());
+    let dialog = NodeRef::<html::Dialog>::new();
+    let files = RwSignal::new(Vec::<Loaded>::new());
+    let unread = RwSignal::new(None::<String>);
+    let on_fault = RwSignal::new(OnFault::Stop);
+    let assume = RwSignal::new(true);
+    let outcome = Memo::new(move |_| files.with(|files| import(files, on_fault.get(), assume.get())));
+
+    let open = move || {
+        if let Some(dialog) = dialog.get_untracked()
+            && !dialog.open()
+        {
+            _ = dialog.show_modal();
+        }
+    };
+    let close = move || {
+        if let Some(dialog) = dialog.get_untracked() {
+            dialog.close();
+        }
+    };
+    let take = move |list: web_sys::FileList| {
+        open();
+        unread.set(None);
+        on_fault.set(OnFault::Stop);
+        for index in 0..list.length() {
+            if let Some(file) = list.get(index) {
+                read(&file, files, unread);
+            }
+        }
+    };
+    // Files may be dropped anywhere on the page.
+    let over = window_event_listener(leptos::ev::dragover, |event| event.prevent_default());
+    let drop = window_event_listener(leptos::ev::drop, move |event| {
+        event.prevent_default();
+        if let Some(list) =
+            event.data_transfer().and_then(|transfer| transfer.files()).filter(|list| list.length() > 0)
+        {
+            take(list);
+        }
+    });
+    on_cleanup(move || {
+        over.remove();
+        drop.remove();
+    });
+
+    let run = move |_| {
+        let chosen = files.with_untracked(|files| {
+            let (nodes, pods) = pair(files)?;
+            Some(TraceFiles {
+                nodes_name: nodes.name.clone(),
+                nodes_csv: nodes.contents.clone(),
+                pods_name: pods.name.clone(),
+                pods_csv: pods.contents.clone(),
+                on_fault: on_fault.get_untracked(),
+                load: lab.settings.with_untracked(|settings| settings.load),
+                assume: assume.get_untracked(),
+            })
+        });
+        if let Some(chosen) = chosen {
+            let hash = hash(&chosen);
+            lab.set_trace(Some(Trace { files: chosen, hash }));
+            close();
+        }
+    };
+    let running = Memo::new(move |_| {
+        lab.settings.with(|settings| {
+            settings.trace.as_ref().map(|trace| format!("{} + {}", trace.files.nodes_name, trace.files.pods_name))
+        })
+    });
+    let load = Signal::derive(move || lab.settings.with(|settings| settings.load));
+
+    view! {
+        <button type="button" class="button button-quiet" data-testid="trace-open" on:click=move |_| open()>
+            {move || text.t("trace.open")}
+        </button>
+        <Show when=move || running.with(Option::is_some)>
+            <span class="trace-running">
+                {move || text.tf("trace.running", &[("files", &running.get().unwrap_or_default())])}
+                <button type="button" class="button button-quiet" on:click=move |_| lab.set_trace(None)>
+                    {move || text.t("trace.leave")}
+                </button>
+            </span>
+        </Show>
+        <dialog class="trace" node_ref=dialog aria-labelledby="trace-title">
+            <header class="section-header">
+                <h2 id="trace-title">{move || text.t("trace.title")}</h2>
+                <button type="button" class="button" on:click=move |_| close()>{move || text.t("trace.close")}</button>
+            </header>
+            <p>{move || text.t("trace.what")}</p>
+            <p class="note">{move || text.t("trace.private")}</p>
+            <label class="drop">
+                <span>{move || text.t("trace.choose")}</span>
+                <input
+                    type="file"
+                    multiple
+                    accept=".csv,.tsv,.txt,text/csv"
+                    data-testid="trace-input"
+                    on:change=move |event| {
+                        let input = event.target().and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
+                        if let Some(list) = input.as_ref().and_then(web_sys::HtmlInputElement::files) {
+                            take(list);
+                        }
+                        // Choosing the same file again must be a change again.
+                        if let Some(input) = input {
+                            input.set_value("");
+                        }
+                    }
+                />
+            </label>
+            <p role="status">
+                {move || {
+                    let names = files.with(|files| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>());
+                    match names.len() {
+                        0 => String::new(),
+                        1 => text.tf("trace.one_more", &[("file", &names[0])]),
+                        _ => text.tf("trace.both", &[("files", &names.join(", "))]),
+                    }
+                }}
+            </p>
+            {move || unread.get().map(|name| view! {
+                <p class="field-error" role="alert">{text.tf("trace.unread", &[("file", &name)])}</p>
+            })}
+            {move || outcome.get().map(|outcome| match outcome {
+                Err(refused) => {
+                    let can_drop = refused.can_drop();
+                    view! {
+                        <section class="report" data-testid="trace-report" data-state="refused">
+                            <h3>{text.t("trace.refused")}</h3>
+                            <Counts counts=refused.counts.clone()/>
+                            <Findings findings=refused.findings/>
+                            {if can_drop {
+                                view! {
+                                    <p>{text.t("trace.choice")}</p>
+                                    <div class="row">
+                                        <button
+                                            type="button"
+                                            class="button button-main"
+                                            data-testid="trace-drop"
+                                            on:click=move |_| on_fault.set(OnFault::Drop)
+                                        >
+                                            {text.t("trace.drop")}
+                                        </button>
+                                        <button type="button" class="button" on:click=move |_| files.set(Vec::new())>
+                                            {text.t("trace.stop")}
+                                        </button>
+                                    </div>
+                                }.into_any()
+                            } else {
+                                view! { <p>{text.t("trace.unusable")}</p> }.into_any()
+                            }}
+                        </section>
+                    }.into_any()
+                }
+                Ok(summary) => view! {
+                    <section class="report" data-testid="trace-report" data-state="ready">
+                        <h3>{text.t("trace.ready")}</h3>
+                        <p>
+                            {text.tf("trace.summary", &[
+                                ("nodes", &numbers.whole(summary.nodes as f64)),
+                                ("jobs", &numbers.whole(summary.samples as f64)),
+                                ("rows", &numbers.whole(summary.report.pods.rows as f64)),
+                            ])}
+                        </p>
+                        <Counts counts=summary.report.counts.clone()/>
+                        <Findings findings=summary.report.faults.iter().chain(&summary.report.notes).cloned().collect()/>
+                        <label class="check">
+                            <input
+                                type="checkbox"
+                                data-testid="trace-assume"
+                                prop:checked=move || assume.get()
+                                on:change=move |event| assume.set(event_target_checked(&event))
+                            />
+                            <span>
+                                {text.tf("trace.assume", &[
+                                    ("assumed", &summary.assumed.len().to_string()),
+                                    ("all", &summary.exists.len().to_string()),
+                                ])}
+                            </span>
+                        </label>
+                        <Assumptions assumptions=summary.assumptions/>
+                        <div class="row">
+                            <NumberField
+                                field=Field::Load
+                                value=load
+                                on_set=move |value| lab.settings.update(|settings| settings.load = value)
+                                slider=true
+                            />
+                            <button type="button" class="button button-main" data-testid="trace-run" on:click=run>
+                                {text.t("trace.run")}
+                            </button>
+                        </div>
+                    </section>
+                }.into_any(),
+            })}
+        </dialog>
+    }
+}
+
+/// Reads a file as text and puts it among `files`, in place of one of the same kind.
+fn read(file: &web_sys::File, files: RwSignal<Vec<Loaded>>, unread: RwSignal<Option<String>>) {
+    let name = file.name();
+    let Some(reader) = web_sys::FileReader::new().ok().filter(|_| file.size() <= MOST_BYTES) else {
+        unread.set(Some(name));
+        return;
+    };
+    let source = reader.clone();
+    let failed = name.clone();
+    let on_end = Closure::once_into_js(move || {
+        let Some(contents) = source.result().ok().and_then(|result| result.as_string()) else {
+            unread.set(Some(name));
+            return;
+        };
+        files.update(|files| {
+            let new = Loaded { name, contents };
+            files.retain(|file| {
+                file.name != new.name && (is_pod_list(file) != is_pod_list(&new) || files_differ(file))
+            });
+            files.push(new);
+            // The two that came last.
+            while files.len() > 2 {
+                files.remove(0);
+            }
+        });
+    });
+    reader.set_onloadend(Some(on_end.unchecked_ref()));
+    if reader.read_as_text(file).is_err() {
+        unread.set(Some(failed));
+    }
+}
+
+/// An empty file is of no kind and replaces nothing.
+fn files_differ(file: &Loaded) -> bool {
+    file.contents.trim().is_empty()
+}
+
+/// How many findings there are of each kind.
+#[component]
+fn Counts(counts: Vec<Count>) -> impl IntoView {
+    let (text, numbers) = (use_text(), use_numbers());
+    view! {
+        <ul class="counts">
+            {counts
+                .into_iter()
+                .map(|Count { kind, count }| view! {
+                    <li
+                        class:fault=kind.severity() != Severity::Note
+                        data-testid="trace-count"
+                        data-kind=format!("{kind:?}")
+                        data-count=count.to_string()
+                    >
+                        <b>{numbers.whole(count as f64)}</b>
+                        " "
+                        {finding_name(text, &format!("{kind:?}"), kind.title())}
+                    </li>
+                })
+                .collect_view()}
+        </ul>
+    }
+}
+
+/// What a kind of finding is called: translated if there is a translation, else in its own words.
+fn finding_name(text: Text, kind: &str, own: &str) -> String {
+    text.maybe(&format!("finding.{kind}")).unwrap_or_else(|| own.to_owned())
+}
+
+/// Findings one by one: by file, row, column, value and reason.
+#[component]
+fn Findings(findings: Vec<Finding>) -> impl IntoView {
+    let (text, numbers) = (use_text(), use_numbers());
+    let count = findings.len();
+    (count > 0).then(|| view! {
+        <details class="findings">
+            <summary>{text.count("trace.findings", count as f64, &numbers.whole(count as f64))}</summary>
+            <div class="scroll" tabindex="0" role="region" aria-label=text.t("trace.findings_table")>
+                <table>
+                    <thead>
+                        <tr>
+                            <th scope="col">{text.t("trace.file")}</th>
+                            <th scope="col">{text.t("trace.row")}</th>
+                            <th scope="col">{text.t("trace.column")}</th>
+                            <th scope="col">{text.t("trace.value")}</th>
+                            <th scope="col">{text.t("trace.reason")}</th>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {findings
+                            .into_iter()
+                            .take(MOST_LISTED)
+                            .map(|finding| {
+                                let kind = finding_name(text, &format!("{:?}", finding.kind), finding.kind.title());
+                                view! {
+                                    <tr>
+                                        <td>{finding.file}</td>
+                                        <td>{numbers.plain(finding.row as f64, 0)}</td>
+                                        <td><code>{finding.column}</code></td>
+                                        <td><code>{finding.value}</code></td>
+                                        <td>{kind} <span class="note" lang="en">{finding.reason}</span></td>
+                                    </tr>
+                                }
+                            })
+                            .collect_view()}
+                    </tbody>
+                </table>
+            </div>
+            {(count > MOST_LISTED).then(|| {
+                let left = numbers.whole((count - MOST_LISTED) as f64);
+                view! { <p class="note">{text.tf("trace.more", &[("n", &left)])}</p> }
+            })}
+        </details>
+    })
+}
+
+/// Everything that the trace does not say and is assumed.
+#[component]
+fn Assumptions(assumptions: Vec<Assumption>) -> impl IntoView {
+    let (text, numbers) = (use_text(), use_numbers());
+    let count = assumptions.len();
+    (count > 0).then(|| {
+        view! {
+            <details class="findings">
+                <summary>{text.count("trace.assumptions", count as f64, &numbers.whole(count as f64))}</summary>
+                <div class="scroll" tabindex="0" role="region" aria-label=text.t("trace.assumptions_table")>
+                    <table lang="en">
+                        <tbody>
+                            {assumptions
+                                .into_iter()
+                                .map(|assumption| view! {
+                                    <tr>
+                                        <th scope="row">{assumption.what}</th>
+                                        <td>{assumption.value}</td>
+                                        <td class="note">{assumption.reason}</td>
+                                    </tr>
+                                })
+                                .collect_view()}
+                        </tbody>
+                    </table>
+                </div>
+            </details>
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    fn file(contents: &str) -> Loaded {
+        Loaded { name: contents.len().to_string(), contents: contents.to_owned() }
+    }
+
+    #[wasm_bindgen_test]
+    fn the_files_may_come_in_either_order() {
+        let nodes = file("sn,cpu_milli,memory_mib,gpu,model\n");
+        let pods = file("name,cpu_milli,memory_mib,num_gpu,gpu_milli\n");
+        let there = [nodes.clone(), pods.clone()];
+        let back = [pods.clone(), nodes.clone()];
+        assert_eq!(pair(&there), Some((&nodes, &pods)));
+        assert_eq!(pair(&back), Some((&nodes, &pods)));
+        assert_eq!(pair(&there[..1]), None);
+    }
+
+    #[wasm_bindgen_test]
+    fn files_without_sense_are_refused_and_nothing_panics() {
+        for (a, b) in [("", ""), ("\u{feff}", "x"), ("a,b\n1,2\n", "num_gpu\n\"\n")] {
+            let outcome = import(&[file(a), file(b)], OnFault::Drop, true).expect("two files");
+            assert!(outcome.is_err());
+        }
+    }
+}
