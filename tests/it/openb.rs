@@ -69,6 +69,19 @@ fn the_sample_becomes_a_cluster_and_samples() {
 }
 
 #[test]
+fn only_run_times_over_the_cap_are_cut() {
+    let hour = Span::from_secs(3600);
+    let cut = read(NODES, PODS, &Options { cap: Some(hour), ..Options::default() }).unwrap();
+    // 2 h, 4 h and 199,300 s are longer; four pods that ran for exactly an hour are not.
+    assert_eq!(cut.report.capped, 3);
+    assert_eq!(cut.samples.iter().filter(|sample| sample.work == hour).count(), 7);
+    let whole = read(NODES, PODS, &Options { cap: None, ..Options::default() }).unwrap();
+    assert_eq!(whole.report.capped, 0);
+    assert_eq!(whole.samples[7].work, Span::from_secs(199_300));
+    assert_eq!(whole.report.literal_gpus_busy, cut.report.literal_gpus_busy, "a replay cuts nothing");
+}
+
+#[test]
 fn without_assumptions_only_the_traces_own_dimensions_exist() {
     let imported = read(NODES, PODS, &Options { assume: false, ..Options::default() }).unwrap();
     assert_eq!(imported.exists, DimMask::of(&[Dim::Cpu, Dim::Ram, Dim::Gpu]));
@@ -157,6 +170,7 @@ fn every_fault_is_said_by_file_row_column_value_and_kind() {
         ("pods.csv", 20, "gpu_spec", "T5", Kind::UnknownModel),
         ("pods.csv", 20, "scheduled_time", "1656000000000", Kind::TooLarge),
         ("pods.csv", 21, "scheduled_time", "", Kind::NoRunTime),
+        ("pods.csv", 22, "", "faulty-pod-19", Kind::FieldCount),
     ];
     let in_any_order = |list: &[(&str, usize, &str, &str, Kind)]| {
         let mut list: Vec<String> = list.iter().map(|entry| format!("{entry:?}")).collect();
@@ -183,7 +197,7 @@ fn dropping_keeps_the_good_rows_and_reports_the_rest() {
     let stopped = read(NODES_FAULTY, PODS_FAULTY, &Options::default()).unwrap_err();
     let imported = read(NODES_FAULTY, PODS_FAULTY, &DROP).unwrap();
     assert_eq!((imported.report.nodes.rows, imported.report.nodes.used), (7, 2));
-    assert_eq!((imported.report.pods.rows, imported.report.pods.used), (19, 1));
+    assert_eq!((imported.report.pods.rows, imported.report.pods.used), (20, 1));
     let all: Vec<&Finding> = imported.report.faults.iter().chain(&imported.report.notes).collect();
     assert_eq!(all.len(), stopped.findings.len(), "nothing is reported less for being dropped");
     assert_eq!(imported.report.counts, stopped.counts);

@@ -147,16 +147,17 @@ mod tests {
 
     #[test]
     fn the_typical_task_is_the_one_in_the_middle_of_the_gpu_hours() {
-        // GPU-time: 1 × 10, 1 × 20, 8 × 10: the last alone is more than half.
+        // GPU time 30, 40 and 40 of 110: the middle is in the second.
         let samples = [
-            sample([1000, 10, 1000, 16, 20, 8, 8], 10),
-            sample([2000, 20, 1000, 16, 20, 4, 8], 20),
-            sample([9000, 90, 8000, 128, 400, 32, 64], 10),
+            sample([1000, 90, 1000, 16, 20, 8, 8], 30),
+            sample([2000, 20, 2000, 32, 40, 4, 8], 20),
+            sample([9000, 10, 8000, 128, 400, 32, 64], 5),
         ];
         let typical = typical(&samples.iter().collect::<Vec<_>>());
-        assert_eq!(&typical.0[..4], [9000, 90, 8000, 128]);
-        // Network: (20×10 + 20×20 + 400×10) / (110 GPU-s) a GPU × 8 GPUs; thousandths cancel.
-        assert_eq!(typical[Dim::Net], 4600 * 8 / 110);
+        // Each dimension has its own order: of memory the first holds the most.
+        assert_eq!(&typical.0[..4], [2000, 20, 2000, 32]);
+        // Network: (20×30 + 40×20 + 400×5) / 110 a GPU-second × 2 GPUs; thousandths cancel.
+        assert_eq!(typical[Dim::Net], 3400 * 2 / 110);
     }
 
     #[test]
