@@ -77,11 +77,17 @@ impl JobState {
         Work::of(self.job.work)
     }
 
+    /// Work that is done and kept at `now`.
+    #[must_use]
+    pub fn work_done(&self, now: SimTime) -> Work {
+        let running = if self.is_running() { Work::done(self.rate, now.since(self.synced)).0 } else { 0 };
+        Work(self.done.0 + running)
+    }
+
     /// Share of its work that is done and kept at `now`, 0..1.
     #[must_use]
     pub fn progress(&self, now: SimTime) -> f64 {
-        let running = if self.is_running() { Work::done(self.rate, now.since(self.synced)).0 } else { 0 };
-        ((self.done.0 + running) as f64 / self.total().0.max(1) as f64).min(1.0)
+        (self.work_done(now).0 as f64 / self.total().0.max(1) as f64).min(1.0)
     }
 
     /// The work at which the next growth step or the end is due, and whether it is the end.

@@ -110,7 +110,7 @@ impl<P: Probe> Simulation<P> {
     fn find_feasible(&mut self, slot: u32, ask: &Ask, dims: DimMask) -> bool {
         let mut candidates = core::mem::replace(&mut self.candidates, Candidates::new(0));
         let memory = &self.jobs[slot].memory;
-        let is_partial = match self.queue.gains_since(memory.seen) {
+        let is_partial = match self.queue.gains_since(memory.seen.filter(|_| self.remembers)) {
             Some(gains) => {
                 candidates.list(memory.open.iter().chain(gains).copied());
                 true

@@ -1,0 +1,14 @@
+//! Tests of the simulator through its public doors, in one binary.
+
+mod command;
+mod digests;
+mod economics;
+mod openb;
+mod promises;
+mod published;
+mod scenario;
+mod schedules;
+mod small;
+mod stage;
+mod theory;
+mod tidy;
