@@ -214,9 +214,9 @@ impl State {
             Err(error) => return self.fail(format!("the worker said what the page does not understand: {error}")),
         };
         match reply {
-            Reply::Ready { build } if build != BUILD => self.fail(format!(
-                "page and worker are of different builds ({BUILD} and {build}): reload the page"
-            )),
+            Reply::Ready { build } if build != BUILD => {
+                self.fail(format!("page and worker are of different builds ({BUILD} and {build}): reload the page"))
+            }
             Reply::Ready { .. } => {
                 self.is_ready = true;
                 if let Some(hands) = &mut self.worker {
@@ -286,9 +286,7 @@ fn load(id: usize) -> Result<(Worker, String), JsValue> {
 }
 
 fn later(act: &Closure<dyn FnMut()>, ms: i32) -> Option<i32> {
-    web_sys::window()?
-        .set_timeout_with_callback_and_timeout_and_arguments_0(act.as_ref().unchecked_ref(), ms)
-        .ok()
+    web_sys::window()?.set_timeout_with_callback_and_timeout_and_arguments_0(act.as_ref().unchecked_ref(), ms).ok()
 }
 
 fn text_of(error: &JsValue) -> String {

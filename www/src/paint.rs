@@ -85,7 +85,13 @@ fn draw(context: &CanvasRenderingContext2d, mark: &Mark) {
             let from = -std::f64::consts::FRAC_PI_2;
             context.begin_path();
             context.move_to(centre[0], centre[1]);
-            _ = context.arc(centre[0], centre[1], *radius, from, from + share.clamp(0.0, 1.0) * std::f64::consts::TAU);
+            _ = context.arc(
+                centre[0],
+                centre[1],
+                *radius,
+                from,
+                from + share.clamp(0.0, 1.0) * std::f64::consts::TAU,
+            );
             context.close_path();
             finish(context, Some(*fill), None);
         }

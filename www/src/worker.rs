@@ -46,7 +46,8 @@ fn main() {
         return;
     };
 
-    let on_message = Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| with_worker(|w| w.hear(event.data())));
+    let on_message =
+        Closure::<dyn FnMut(MessageEvent)>::new(|event: MessageEvent| with_worker(|w| w.hear(event.data())));
     scope.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
     let on_again = Closure::<dyn FnMut(MessageEvent)>::new(|_| with_worker(Worker::slice));
     channel.port1().set_onmessage(Some(on_again.as_ref().unchecked_ref()));
@@ -55,8 +56,7 @@ fn main() {
     on_again.forget();
 
     let again = channel.port2();
-    let worker =
-        Worker { scope: scope.clone(), again, is_slice_due: false, run: 0, session: None, on_the_way: 0 };
+    let worker = Worker { scope: scope.clone(), again, is_slice_due: false, run: 0, session: None, on_the_way: 0 };
     WORKER.with_borrow_mut(|slot| *slot = Some(worker));
     say(&scope, &Reply::Ready { build: BUILD.to_owned() });
 }

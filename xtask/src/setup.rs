@@ -83,7 +83,6 @@ pub fn wasm_bindgen() -> Result<()> {
         &format!("wasm-bindgen {wanted}"),
         "it joins WASM and JavaScript, and must be Cargo.lock's version (about 2 minutes where it has to be compiled)",
     );
-    // A third of the time of a release build, and as quick with a page of our size.
     install("wasm-bindgen-cli", &wanted, &[])
 }
 
