@@ -16,7 +16,7 @@ fn text() -> Result<String, Failure> {
     let mut text = String::from("SCHEDULERS  (5d: blind to storage and I/O CPU; 7d or io: sees them)\n\n");
     for card in schedulers::ROSTER {
         let ids: Vec<String> =
-            schedulers::entries().filter(|entry| core::ptr::eq(entry.card, card)).map(|entry| entry.id()).collect();
+            schedulers::entries().filter(|entry| entry.card.family == card.family).map(|entry| entry.id()).collect();
         text.push_str(&format!("  {}\n      {}\n      Source: {}\n", ids.join(", "), card.idea, card.source));
         for knob in card.knobs {
             text.push_str(&format!(

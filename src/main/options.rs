@@ -82,15 +82,15 @@ pub struct RunOptions {
     pub set: Vec<String>,
 
     /// Offered GPU work as a share of the cluster's GPUs (short for --set load=X).
-    #[arg(long, value_name = "X")]
+    #[arg(long, allow_negative_numbers = true, value_name = "X")]
     pub load: Option<String>,
 
     /// Length of the run in simulated hours (short for --set hours=H).
-    #[arg(long, value_name = "H")]
+    #[arg(long, allow_negative_numbers = true, value_name = "H")]
     pub hours: Option<String>,
 
     /// Hours at the start that are not measured (short for --set warm_up_hours=H).
-    #[arg(long, value_name = "H")]
+    #[arg(long, allow_negative_numbers = true, value_name = "H")]
     pub warm_up_hours: Option<String>,
 
     /// Print one JSON object instead of tables for people.
@@ -127,7 +127,7 @@ pub struct TraceOptions {
     pub assume: Switch,
 
     /// Cut longer run times to this many hours; 0: keep them as they are.
-    #[arg(long, value_name = "H", default_value_t = 24.0, requires = "trace_nodes")]
+    #[arg(long, allow_negative_numbers = true, value_name = "H", default_value_t = 24.0, requires = "trace_nodes")]
     pub cap_hours: f64,
 }
 

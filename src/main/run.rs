@@ -116,7 +116,17 @@ fn named(name: &str, overrides: &[(String, String)]) -> (String, Result<Scenario
             (name.to_owned(), outcome.and_then(|text| Scenario::parse(&text, overrides)))
         }
         // Says which names there are.
-        None => (name.to_owned(), Scenario::preset(name, overrides)),
+        None => (
+            name.to_owned(),
+            Scenario::preset(name, overrides).map_err(|mut unknown| {
+                // Without its file a preset cannot be judged, but every other setting can.
+                let settings: Vec<_> = overrides.iter().filter(|(key, _)| key != "preset").cloned().collect();
+                if let Err(found) = Scenario::parse("", &settings) {
+                    unknown.0.extend(found.0);
+                }
+                unknown
+            }),
+        ),
     }
 }
 

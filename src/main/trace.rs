@@ -15,7 +15,7 @@ pub fn import(options: &TraceOptions) -> Result<Option<Imported>, Failure> {
     let cap = options.cap_hours;
     if !(cap == 0.0 || (0.01..=100_000.0).contains(&cap)) {
         return Err(Failure::Input(format!(
-            "--cap-hours = {cap}: allowed is 0.01 to 100000 (h), or 0 to keep run times as they are"
+            "--cap-hours = {cap} – allowed: 0.01 to 100000 (h), or 0 to keep run times as they are"
         )));
     }
     let settings = Options {

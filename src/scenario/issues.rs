@@ -28,7 +28,7 @@ impl Issue {
         Self { path: path.into(), value: shortened(value.into()), allowed: allowed.into(), remedy: remedy.into() }
     }
 
-    /// The problem in one line: `load = 3: allowed is 0.05 to 1.5 (share of all GPUs). Choose a value in this range.`
+    /// The problem in one line: `load = 3 – allowed: 0.05 to 1.5 (share of all GPUs). Choose a value in this range`.
     #[must_use]
     pub fn message(&self) -> String {
         let mut text = self.path.clone();
@@ -37,7 +37,7 @@ impl Issue {
             text.push_str(&self.value);
         }
         if !self.allowed.is_empty() {
-            text.push_str(": allowed is ");
+            text.push_str(" – allowed: ");
             text.push_str(&self.allowed);
         }
         if !self.remedy.is_empty() {

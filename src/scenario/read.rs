@@ -305,7 +305,7 @@ fn unknown(scenario: &Scenario, leaf: &Leaf) -> Option<Issue> {
         known.iter().map(String::as_str),
         "There is no such key: remove it, or see `residua list` for all keys",
     );
-    Some(Issue::new(&dotted, value, "a key of a scenario file", hint))
+    Some(Issue::new(&dotted, value, "the keys of a scenario file; this is none of them", hint))
 }
 
 /// Where a layer above the file sets the shares of some node types or classes, the others are scaled to what is left,
@@ -358,7 +358,7 @@ fn find_missing(scenario: &Scenario, issues: &mut Vec<Issue>) {
         let otherwise = "Give these keys, or remove it".to_owned();
         let remedy = suggest::nearest(id, known)
             .map_or(otherwise.clone(), |name| format!("Did you mean `{section}.{name}`? {otherwise}"));
-        let allowed = format!("known, or new with all of its keys; missing: {}", keys.join(", "));
+        let allowed = format!("a known one, or a new one with all of its keys; missing: {}", keys.join(", "));
         issues.push(Issue::new(format!("{section}.{id}"), "", allowed, remedy));
     };
     let types: Vec<_> = model.node_types.iter().map(|item| item.id.as_str()).collect();

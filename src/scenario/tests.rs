@@ -114,7 +114,7 @@ fn all_problems_at_once_each_with_path_value_range_and_remedy() {
     assert!(at("classes.trian").remedy.contains("classes.train"));
     assert_eq!(at("load").value, "7");
     assert_eq!(at("load").allowed, "0.05 to 1.5 (share of all GPUs)");
-    assert!(at("load").message().contains("load = 7: allowed is 0.05 to 1.5"));
+    assert!(at("load").message().contains("load = 7 – allowed: 0.05 to 1.5"));
     for issue in &found {
         assert!(!issue.allowed.is_empty() && !issue.remedy.is_empty(), "{issue:?}");
     }

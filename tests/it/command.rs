@@ -1,0 +1,261 @@
+//! The `residua` command from outside: what it prints, and how it ends.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// The command, standing at the project's root.
+fn residua() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_residua"));
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    residua().args(arguments).output().expect("the command starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// A small run of the four default schedulers.
+const SMALL: &[&str] = &["run", "c", "--set", "nodes=12", "--hours", "6", "--warm-up-hours", "1"];
+
+fn json(arguments: &[&str]) -> Value {
+    let output = run(&[SMALL, arguments, &["--json"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+/// A file of the test's own.
+fn file(name: &str, content: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, content).expect("writable");
+    path
+}
+
+#[test]
+fn json_has_every_part() {
+    let all = json(&["--seeds", "2"]);
+    assert_eq!(all["scenario"], "c-storage-stress");
+    assert_eq!(all["settings"]["nodes"], 12);
+    assert_eq!(all["settings"]["classes.train.share"], 0.25);
+    let runs = all["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 4 * 2);
+    for run in runs {
+        assert!(run["scheduler"].is_string() && run["seed"].is_u64());
+        let digest = run["digest"].as_str().expect("digest");
+        assert!(digest.len() == 16 && digest.chars().all(|c| c.is_ascii_hexdigit()));
+        let metrics = run["metrics"].as_object().expect("metrics");
+        for name in [
+            "f_shape",
+            "f_strand",
+            "strand_total",
+            "f_lost",
+            "stall",
+            "allocated",
+            "productive",
+            "throughput_rel",
+            "health",
+            "over_nodes",
+            "misadmitted",
+            "wait_p50",
+            "wait_p99",
+            "wait_train_mean",
+            "slowdown_p99",
+            "inflation_mean",
+            "pending_gpu_h",
+            "evictions",
+            "oscillation",
+            "ledger",
+        ] {
+            assert!(metrics.contains_key(name), "{name} is missing");
+        }
+        for name in ["f_shape", "f_strand", "f_lost", "stall", "allocated", "productive", "health"] {
+            let share = metrics[name].as_f64().expect("a number");
+            assert!((0.0..=1.0).contains(&share), "{name} = {share}");
+        }
+        let ledger = &metrics["ledger"];
+        assert_eq!(ledger["difference"], 0);
+        let parts: f64 = ["productive", "stalled", "redone", "stranded", "held", "spare"]
+            .iter()
+            .map(|part| ledger[*part].as_f64().expect("a number"))
+            .sum();
+        assert!((parts - ledger["capacity"].as_f64().expect("a number")).abs() < 1e-6);
+    }
+    let summary = all["summary"].as_array().expect("summary");
+    assert_eq!(summary.len(), 4);
+    assert!(summary[0]["metrics"]["f_lost"]["ci95"].is_f64());
+    let paired = all["paired"].as_array().expect("paired");
+    assert_eq!(paired.len(), 3);
+    assert_eq!(paired[0]["baseline"], "scalar-5d");
+    // Means and differences are those of the runs.
+    let f_lost = |scheduler: &str| -> Vec<f64> {
+        let of = |run: &&Value| run["scheduler"] == scheduler;
+        runs.iter().filter(of).map(|run| run["metrics"]["f_lost"].as_f64().expect("a number")).collect()
+    };
+    let (base, io) = (f_lost("scalar-5d"), f_lost("ragp-io"));
+    let mean = summary[3]["metrics"]["f_lost"]["mean"].as_f64().expect("a number");
+    assert!((mean - (io[0] + io[1]) / 2.0).abs() < 1e-12);
+    let difference = paired[2]["metrics"]["f_lost"]["mean"].as_f64().expect("a number");
+    assert!((difference - (io[0] - base[0] + io[1] - base[1]) / 2.0).abs() < 1e-12);
+}
+
+#[test]
+fn one_seed_has_no_interval() {
+    let all = json(&["--seed", "7", "--schedulers", "ragp-io"]);
+    assert_eq!(all["runs"].as_array().expect("runs").len(), 1);
+    assert_eq!(all["runs"][0]["seed"], 7);
+    assert!(all["summary"][0]["metrics"]["f_lost"]["ci95"].is_null());
+    assert_eq!(all["paired"].as_array().expect("paired").len(), 0);
+}
+
+#[test]
+fn threads_do_not_change_the_output() {
+    let output = |threads| run(&[SMALL, &["--seeds", "3", "--json", "--threads", threads]].concat()).stdout;
+    let one = output("1");
+    assert!(!one.is_empty());
+    assert_eq!(one, output("2"));
+    assert_eq!(one, output("7"));
+}
+
+#[test]
+fn the_table_is_for_people() {
+    let output = run(&[SMALL, &["--seeds", "2"]].concat());
+    assert!(output.status.success());
+    let text = text(&output.stdout);
+    for words in [
+        "% fleet",
+        "ragp-io",
+        " ± ",
+        "Difference from scalar-5d",
+        "The parts sum to the bill: difference 0",
+        "Assumed",
+    ] {
+        assert!(text.contains(words), "{words:?} is not in\n{text}");
+    }
+}
+
+#[test]
+fn check_tells_all_problems_of_all_files() {
+    let bad = file("bad.toml", "laod = 0.7\nload = 3\n[rebuild]\ndegraded_share = 0.1\n");
+    let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("missing.toml");
+    let bad = bad.to_str().expect("UTF-8");
+    let output = run(&["check", bad, "scenarios/a-balanced.toml", missing.to_str().expect("UTF-8")]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = text(&output.stderr);
+    for words in [
+        "3 problems",
+        "Did you mean `load`?",
+        "0.05 to 1.5",
+        "Did you mean `rebuilds.degraded_share`?",
+        "cannot be read",
+    ] {
+        assert!(told.contains(words), "{words:?} is not in\n{told}");
+    }
+    let right = run(&["check", "scenarios/a-balanced.toml", "scenarios/d-breathing.toml"]);
+    assert_eq!(right.status.code(), Some(0));
+}
+
+#[test]
+fn bad_input_ends_with_two_and_says_why() {
+    for (arguments, words) in [
+        (&["run", "q"][..], "c-storage-stress"),
+        (&["run", "c-storage-stres"], "Did you mean `c-storage-stress`?"),
+        (&["run", "c", "--schedulers", "ragp-oi"], "Did you mean `ragp-io`?"),
+        (&["run", "c", "--set", "load"], "KEY=VALUE"),
+        (&["run", "c", "--set", "load=9", "--set", "queue.windw=3"], "2 problems"),
+        (&["run", "c", "--preset", "hto"], "Did you mean `hot`?"),
+        (&["run", "c", "--load", "-1"], "0.05 to 1.5"),
+        (&["run", "c", "--set", "nodes=20000", "--hours", "8760"], "million jobs"),
+        (&["run", "nowhere.toml"], "cannot be read"),
+        (&["run"], "SCENARIO"),
+        (&["dance"], "dance"),
+    ] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let told = text(&output.stderr);
+        assert!(told.contains(words), "{words:?} is not in\n{told}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn list_names_everything() {
+    let output = run(&["list"]);
+    assert!(output.status.success());
+    let text = text(&output.stdout);
+    for entry in residua::schedulers::entries() {
+        assert!(text.contains(&entry.id()), "{}", entry.id());
+    }
+    for preset in residua::scenario::PRESETS {
+        assert!(text.contains(preset.id));
+    }
+    for knob in residua::scenario::knobs() {
+        assert!(text.contains(&knob.path), "{}", knob.path);
+    }
+    let json = run(&["list", "--json"]);
+    assert!(serde_json::from_slice::<Value>(&json.stdout).expect("JSON")["keys"].is_array());
+}
+
+/// A reader that leaves early is no failure: `residua list | head -1`.
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let mut child =
+        residua().arg("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
+    drop(child.stdout.take());
+    let status = child.wait().expect("it ends");
+    let mut told = String::new();
+    child.stderr.take().expect("piped").read_to_string(&mut told).expect("UTF-8");
+    assert_eq!((status.code(), told.as_str()), (Some(0), ""));
+}
+
+const NODES: &str = "sn,cpu_milli,memory_mib,gpu,model\nn0,64000,262144,8,V100M32\nn1,64000,262144,8,T4\n";
+const PODS: &str = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n\
+                    p0,4000,16384,1,1000,,LS,Succeeded,0,3600,0\n\
+                    p1,8000,16384,1,500,,BE,Succeeded,10,1810,10\n\
+                    p2,16000,65536,4,1000,,LS,Succeeded,10,7210,10\n";
+
+#[test]
+fn a_trace_runs_and_tells_what_was_assumed() {
+    let (nodes, pods) = (file("nodes.csv", NODES), file("pods.csv", PODS));
+    let trace = ["--trace-nodes", nodes.to_str().expect("UTF-8"), "--trace-pods", pods.to_str().expect("UTF-8")];
+    let output = run(&[&["run"], &trace[..], &["--load", "0.6", "--seeds", "2", "--json"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(all["settings"]["load"], 0.6);
+    assert!(all["settings"]["nodes"].is_null(), "the trace brings its own nodes");
+    assert_eq!(all["trace"]["gpus"], 16.0);
+    assert_eq!(all["trace"]["faults"].as_array().expect("faults").len(), 0);
+    assert!(!all["trace"]["assumed"].as_array().expect("assumed").is_empty());
+    let allocated = all["summary"][0]["metrics"]["allocated"]["mean"].as_f64().expect("a number");
+    assert!((allocated - 0.6).abs() < 0.2, "{allocated}");
+
+    // Without assumptions storage does not exist: nothing can stall.
+    let output = run(&[&["run"], &trace[..], &["--assume", "off", "--seed", "1", "--json"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(all["runs"][0]["metrics"]["stall"], 0.0);
+
+    let refused = run(&[&["run"], &trace[..], &["--set", "nodes=3"]].concat());
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("nodes = 3"));
+}
+
+#[test]
+fn faults_of_a_trace_stop_it_until_somebody_chooses() {
+    let bad = file("faulty.csv", &format!("{PODS}p3,many,16384,1,1000,,LS,Succeeded,0,3600,0\n"));
+    let nodes = file("nodes-too.csv", NODES);
+    let trace = ["--trace-nodes", nodes.to_str().expect("UTF-8"), "--trace-pods", bad.to_str().expect("UTF-8")];
+    let stopped = run(&[&["run"], &trace[..], &["--seed", "1"]].concat());
+    assert_eq!(stopped.status.code(), Some(2));
+    let told = text(&stopped.stderr);
+    assert!(told.contains("row 5") && told.contains("cpu_milli") && told.contains("--on-fault drop"), "{told}");
+    let dropped = run(&[&["run"], &trace[..], &["--seed", "1", "--on-fault", "drop", "--json"]].concat());
+    assert!(dropped.status.success());
+    let all: Value = serde_json::from_slice(&dropped.stdout).expect("JSON");
+    assert_eq!(all["trace"]["faults"][0]["value"], "many");
+}
