@@ -115,7 +115,11 @@ pub fn nice(least: f64) -> f64 {
     }
     let power = libm::pow(10.0, libm::floor(libm::log10(least)));
     // A hair's breadth, so that 0.1 / 0.1 being 1.0000000000000002 does not double the step.
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|times| times * power).find(|step| *step >= least * 0.999_999).unwrap_or(least)
+    [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|times| times * power)
+        .find(|step| *step >= least * 0.999_999)
+        .unwrap_or(least)
 }
 
 /// Hours between ticks so that there are at most `most` in `hours`: steps that divide days.
@@ -194,6 +198,7 @@ impl Chart<'_> {
         for series in self.series {
             self.curve(series, &layout, palette, &mut marks);
         }
+        self.band_label(&layout, palette, &mut marks);
         self.ends(&layout, palette, &mut marks);
         marks
     }
@@ -217,8 +222,21 @@ impl Chart<'_> {
                 fill: Some(Paint::Solid(palette.band)),
                 stroke: None,
             });
-            marks.push(text([layout.right - 4.0, high + 11.0], band.label, Anchor::End, palette.text));
         }
+    }
+
+    /// Whose the reported range is, readable over the curves.
+    fn band_label(&self, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
+        let Some(band) = self.band.filter(|band| !band.label.is_empty()) else { return };
+        let width = band.label.chars().count() as f64 * LETTER_WIDTH;
+        let [x, y] = [layout.right - 4.0, layout.y(band.high) + 11.0];
+        marks.push(Mark::Rect {
+            at: [x - width - 2.0, y - 10.0],
+            size: [width + 4.0, 13.0],
+            fill: Some(Paint::Solid(palette.background.with_alpha(217))),
+            stroke: None,
+        });
+        marks.push(text([x, y], band.label, Anchor::End, palette.text));
     }
 
     fn axes(&self, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
@@ -387,10 +405,11 @@ fn thinned(run: &[(usize, f64)], x_of: impl Fn(usize) -> f64) -> Vec<(f64, f64)>
         let end = start + run[start..].iter().take_while(|(index, _)| libm::floor(x_of(*index)) == column).count();
         let chunk = &run[start..end.max(start + 1)];
         let by_value = |a: &&(usize, f64), b: &&(usize, f64)| a.1.total_cmp(&b.1);
-        let mut keep: Vec<_> = [chunk.first(), chunk.iter().min_by(by_value), chunk.iter().max_by(by_value), chunk.last()]
-            .into_iter()
-            .flatten()
-            .collect();
+        let mut keep: Vec<_> =
+            [chunk.first(), chunk.iter().min_by(by_value), chunk.iter().max_by(by_value), chunk.last()]
+                .into_iter()
+                .flatten()
+                .collect();
         keep.sort_by_key(|(index, _)| *index);
         keep.dedup_by_key(|(index, _)| *index);
         points.extend(keep.into_iter().map(|(index, value)| (x_of(*index), *value)));
@@ -424,7 +443,8 @@ mod tests {
 
     #[test]
     fn steps_are_round() {
-        for (least, step) in [(0.03, 0.05), (0.1, 0.1), (0.11, 0.2), (3.0, 5.0), (7.0, 10.0), (f64::NAN, 1.0), (0.0, 1.0)]
+        for (least, step) in
+            [(0.03, 0.05), (0.1, 0.1), (0.11, 0.2), (3.0, 5.0), (7.0, 10.0), (f64::NAN, 1.0), (0.0, 1.0)]
         {
             assert!((nice(least) - step).abs() < 1e-12, "{least}: {}", nice(least));
         }
@@ -503,10 +523,8 @@ mod tests {
     #[test]
     fn end_labels_do_not_lie_on_each_other() {
         let values = [[0.5; 10], [0.5; 10], [0.5; 10], [0.0; 10]];
-        let series: Vec<_> = values
-            .iter()
-            .map(|values| Series { label: "same", values, style: line_style("fgd-5d") })
-            .collect();
+        let series: Vec<_> =
+            values.iter().map(|values| Series { label: "same", values, style: line_style("fgd-5d") }).collect();
         let marks = chart(&series, [400.0, 150.0]).marks(&Palette::LIGHT);
         let mut labels: Vec<f64> = marks
             .iter()

@@ -229,9 +229,8 @@ fn breathing(frame: &Frame, node: &NodeFrame, palette: &Palette, marks: &mut Vec
         let [out_x, out_y] = DIRECTIONS[k];
         // 126° off the outward direction, as in the drawing this follows.
         let (cos, sin) = (-0.588_501, 0.808_496);
-        let wing = |sin: f64| {
-            [x + 0.9 * width * (out_x * cos - out_y * sin), y + 0.9 * width * (out_x * sin + out_y * cos)]
-        };
+        let wing =
+            |sin: f64| [x + 0.9 * width * (out_x * cos - out_y * sin), y + 0.9 * width * (out_x * sin + out_y * cos)];
         marks.push(Mark::Polygon {
             points: vec![wing(sin), wing(-sin), [x - 1.3 * width * out_x, y - 1.3 * width * out_y]],
             fill: Some(Paint::Solid(palette.ink)),
@@ -270,7 +269,11 @@ fn reserved(frame: &Frame, palette: &Palette, marks: &mut Vec<Mark>) {
     let (width, depth) = (frame.scaled(5.0, 3.4, 2.0), frame.scaled(8.0, 5.0, 3.0));
     let top = frame.centre - frame.radius;
     marks.push(Mark::Polygon {
-        points: vec![[frame.centre - width, top - 1.0], [frame.centre + width, top - 1.0], [frame.centre, top + depth]],
+        points: vec![
+            [frame.centre - width, top - 1.0],
+            [frame.centre + width, top - 1.0],
+            [frame.centre, top + depth],
+        ],
         fill: Some(Paint::Solid(palette.ink)),
         stroke: Some(Stroke::solid(palette.paper, 0.8)),
     });

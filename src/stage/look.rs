@@ -128,9 +128,8 @@ impl Look {
             let least = &queue.least;
             let open: Vec<_> = nodes.iter().filter(|(residual, _)| least.fits_in(residual, exists)).collect();
             for (demand, types) in &queue.jobs {
-                let fits = open
-                    .iter()
-                    .any(|(residual, kind)| types.allows(*kind) && demand.fits_in(residual, exists));
+                let fits =
+                    open.iter().any(|(residual, kind)| types.allows(*kind) && demand.fits_in(residual, exists));
                 self.fits_nowhere += u32::from(!fits);
             }
         }
@@ -171,7 +170,8 @@ impl Look {
             && free_gpu_milli > 0
             && !self.queues.iter().any(|queue| queue.fits(&residual, kind, exists));
         let rebuilding = cluster.is_rebuilding(node);
-        let seen = Seen { left: &left, forecast: forecast.as_ref(), dims, stall: tasks.stall, rebuilding, is_blocked };
+        let seen =
+            Seen { left: &left, forecast: forecast.as_ref(), dims, stall: tasks.stall, rebuilding, is_blocked };
         NodeFrame {
             residual: left.map(|value| value as f32),
             effective: shares(cluster.effective(node)).map(|value| value as f32),

@@ -117,14 +117,14 @@ impl Palette {
         background: Colour::hex(0x0f_172a),
         nominal_fill: Colour::hex(0x1e_293b),
         nominal_line: Colour::hex(0x94_a3b8),
-        residual_fill: Colour::hex(0x38_9fe0).with_alpha(230),
+        residual_fill: Colour::hex(0x74_c3f7).with_alpha(240),
         residual_line: Colour::hex(0xd6_ecfb),
         ray: Colour::hex(0x0f_172a).with_alpha(179),
-        forecast_fill: Colour::hex(0x1a_4a70),
+        forecast_fill: Colour::hex(0x28_6390),
         hatch_line: Colour::hex(0xe6_9f00),
         hatch_ground: Colour::hex(0x0f_172a),
         effective_line: Colour::hex(0xf0_b429),
-        alarm: Colour::hex(0xff_8a3d),
+        alarm: Colour::hex(0xe0_660a),
         paper: Colour::hex(0x0f_172a),
         ink: Colour::hex(0xf8_fafc),
         text: Colour::hex(0xcb_d5e1),
@@ -251,7 +251,8 @@ mod tests {
 
     #[test]
     fn schedulers_are_told_apart_without_colour() {
-        let styles: Vec<_> = crate::schedulers::entries().map(|entry| (entry.id(), line_style(&entry.id()))).collect();
+        let styles: Vec<_> =
+            crate::schedulers::entries().map(|entry| (entry.id(), line_style(&entry.id()))).collect();
         for (i, (a, first)) in styles.iter().enumerate() {
             for (b, second) in &styles[i + 1..] {
                 assert_ne!(first.dash, second.dash, "{a} and {b}");

@@ -365,7 +365,9 @@ impl NodeFrame {
             | if self.forecast.is_some() { FORECAST } else { 0 };
         let free = (self.gpus_free.clamp(0.0, 655.35) * 100.0 + 0.5) as u16;
         bytes[16..18].copy_from_slice(&free.to_le_bytes());
-        core::array::from_fn(|i| u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]]))
+        core::array::from_fn(|i| {
+            u32::from_le_bytes([bytes[4 * i], bytes[4 * i + 1], bytes[4 * i + 2], bytes[4 * i + 3]])
+        })
     }
 
     /// Reads what [`encode`](Self::encode) wrote of a node that has `dims`; `None` if a bit is set that no encoding

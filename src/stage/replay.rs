@@ -67,7 +67,8 @@ fn issues(refused: &Refused) -> Vec<Issue> {
         .filter(|finding| finding.kind.severity() != openb::Severity::Note)
         .take(MOST_FINDINGS)
         .map(|finding| {
-            let column = if finding.column.is_empty() { String::new() } else { format!(", column {}", finding.column) };
+            let column =
+                if finding.column.is_empty() { String::new() } else { format!(", column {}", finding.column) };
             let remedy = format!("{}: {}", finding.kind.title(), finding.reason);
             Issue::new(format!("{}, row {}{column}", finding.file, finding.row), &finding.value, "", remedy)
         })

@@ -88,8 +88,8 @@ impl Session {
         let header = header_of(&setup);
         let look = look::Look::new(&setup);
         let probe = (Standard::new(&setup), Running::new(&setup));
-        let simulation = Simulation::with_probe(setup, probe)
-            .map_err(|error| vec![Issue::new("", "", "", error.to_string())])?;
+        let simulation =
+            Simulation::with_probe(setup, probe).map_err(|error| vec![Issue::new("", "", "", error.to_string())])?;
         Ok(Self { simulation, header, waits: Sorted::default(), look, next: 0, is_over: false })
     }
 

@@ -1,0 +1,204 @@
+//! Sessions: what a worker sends is the run, no more and no less.
+
+use std::path::Path;
+use std::{env, fs};
+
+use residua::engine::Simulation;
+use residua::scenario::{PRESETS, Scenario};
+use residua::stage::reel::{NodeState, Reel, Stat};
+use residua::stage::session::{RunRequest, Session, TraceFiles};
+use residua::units::SimTime;
+use residua::workload::openb::OnFault;
+
+fn request(scenario: &str, scheduler: &str) -> RunRequest {
+    let set = [("nodes", "16"), ("hours", "8"), ("warm_up_hours", "2")];
+    RunRequest {
+        scenario: scenario.to_owned(),
+        set: set.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec(),
+        scheduler: scheduler.to_owned(),
+        seed: 7,
+        trace: None,
+    }
+}
+
+/// Plays a session to its end in chunks of `most` frames.
+fn play(request: &RunRequest, most: usize) -> (Reel, residua::probes::Metrics) {
+    let mut session = Session::start(request).unwrap();
+    let mut reel = Reel::new(session.header().clone()).unwrap();
+    loop {
+        let chunk = session.advance(most);
+        reel.push(&chunk.words).unwrap();
+        if let Some(metrics) = chunk.done {
+            assert!(session.is_over());
+            assert!(session.advance(most).words.is_empty());
+            assert!(session.advance(most).done.is_none());
+            return (reel, metrics);
+        }
+        assert!(!session.is_over());
+    }
+}
+
+#[test]
+fn a_session_ends_with_the_measures_of_a_plain_run() {
+    for preset in PRESETS {
+        let request = request(preset.id, "ragp-io");
+        let scenario = Scenario::preset(preset.id, &request.set).unwrap();
+        let mut plain = Simulation::new(scenario.setup("ragp-io", 7).unwrap()).unwrap();
+        plain.run_to_end();
+        let (reel, metrics) = play(&request, 17);
+        assert_eq!(metrics, plain.metrics(), "{}", preset.id);
+        assert!(reel.is_complete());
+        assert_eq!(reel.len(), 8 * 60 + 1);
+        assert_eq!(reel.frame(reel.len() - 1).unwrap().time(), SimTime(8 * 3_600_000));
+    }
+}
+
+#[test]
+fn the_last_frame_says_what_the_measures_say() {
+    for scheduler in ["scalar-5d", "ragp-5d", "ragp-io"] {
+        let (reel, metrics) = play(&request("d-breathing", scheduler), 50);
+        let last = reel.frame(reel.len() - 1).unwrap();
+        let wanted = [
+            (Stat::FShapeMean, metrics.f_shape),
+            (Stat::FLostMean, metrics.f_lost),
+            (Stat::StallMean, metrics.stall),
+            (Stat::AllocatedMean, metrics.allocated),
+            (Stat::ProductiveMean, metrics.productive),
+            (Stat::ProductiveGpuHours, metrics.productive_gpu_h),
+            (Stat::WastedGpuHours, metrics.ledger.stranded + metrics.ledger.stalled),
+            (Stat::CapacityGpuHours, metrics.ledger.capacity),
+            (Stat::HealthMean, metrics.health),
+            (Stat::WaitP50, metrics.wait_p50.unwrap()),
+            (Stat::WaitP99, metrics.wait_p99.unwrap()),
+            (Stat::WaitTrainMean, metrics.wait_train_mean.unwrap_or(f64::NAN)),
+            (Stat::JobsPerHour, metrics.jobs_per_hour),
+            (Stat::Evictions, metrics.evictions),
+        ];
+        for (stat, value) in wanted {
+            let shown = last.stat(stat);
+            let same = shown.is_nan() && value.is_nan() || (shown - value).abs() <= 1e-6 * value.abs().max(1e-9);
+            assert!(same, "{scheduler}: {stat:?} is {shown} instead of {value}");
+        }
+        assert!(last.stat(Stat::ProductiveMean) > 0.3);
+    }
+}
+
+#[test]
+fn frames_do_not_depend_on_how_they_are_asked_for() {
+    let request = request("c-storage-stress", "tetris-5d");
+    let (a, first) = play(&request, 1);
+    let (b, second) = play(&request, 1000);
+    assert_eq!(first, second);
+    for i in 0..a.len() {
+        let (a, b) = (a.frame(i).unwrap(), b.frame(i).unwrap());
+        assert!(a.nodes().eq(b.nodes()));
+        for stat in Stat::ALL {
+            assert_eq!(a.stat(stat).to_bits(), b.stat(stat).to_bits());
+        }
+    }
+}
+
+#[test]
+fn frames_agree_with_themselves_and_with_the_model() {
+    let mut seen = [0_u32; NodeState::ALL.len()];
+    for scheduler in ["scalar-5d", "ragp-5d", "ragp-io"] {
+        let (reel, _) = play(&request("d-breathing", scheduler), 100);
+        let header = reel.header().clone();
+        for i in 0..reel.len() {
+            let frame = reel.frame(i).unwrap();
+            let waiting: u32 = (0..header.classes.len()).map(|class| frame.waiting(class)).sum();
+            assert_eq!(f64::from(waiting), frame.stat(Stat::Waiting));
+            assert!(frame.stat(Stat::FitsNowhere) <= frame.stat(Stat::Waiting));
+            assert!(frame.stat(Stat::Productive) <= frame.stat(Stat::Allocated) + 1e-9);
+            assert_eq!(frame.nodes().filter(|node| node.rebuilding).count() as f64, frame.stat(Stat::Rebuilding));
+            let free: f32 = frame.nodes().map(|node| node.gpus_free).sum();
+            let allocated = frame.stat(Stat::Allocated) * header.gpus;
+            assert!((f64::from(free) + allocated - header.gpus).abs() < 0.01, "{free} + {allocated}");
+            let stranded: f32 = frame.nodes().map(|node| node.gpus_stranded()).sum();
+            assert!((f64::from(stranded) / header.gpus - frame.stat(Stat::Stranded)).abs() < 0.003);
+            for node in frame.nodes() {
+                seen[NodeState::ALL.iter().position(|state| *state == node.state).unwrap()] += 1;
+                let steps = |shares: [f32; 7]| shares.map(|share| (share * 255.0) as i32);
+                for (left, most) in steps(node.residual).into_iter().zip(steps(node.effective)) {
+                    assert!(left <= most, "{node:?}");
+                }
+                match node.state {
+                    NodeState::Stalled => assert!(node.stall > 0.04 && node.jobs > 0),
+                    NodeState::Degraded => assert!(node.rebuilding),
+                    NodeState::Breathing => assert!(node.forecast.is_some()),
+                    NodeState::Blocked => assert!(node.gpus_free > 0.0 && waiting > 0),
+                    NodeState::Packed => assert!(node.longest() <= 0.15),
+                    NodeState::Pinched => assert!(node.shortest().unwrap().1 <= 0.1 && node.longest() >= 0.25),
+                    NodeState::Healthy | NodeState::Offline => {}
+                }
+            }
+        }
+    }
+    println!("{:?}", NodeState::ALL.map(NodeState::name).into_iter().zip(seen).collect::<Vec<_>>());
+    // The model has no nodes that are switched off, and this workload hardly ever fills a node in all dimensions.
+    for (state, count) in NodeState::ALL.into_iter().zip(seen) {
+        let is_rare = matches!(state, NodeState::Offline | NodeState::Packed);
+        assert!(count > 0 || is_rare, "{state:?} is never seen");
+    }
+    assert_eq!(seen[7], 0, "offline");
+}
+
+#[test]
+fn everything_wrong_with_a_request_comes_at_once() {
+    let mut request = request("c-storage-stress", "ragp-io");
+    request.set.push(("load".to_owned(), "99".to_owned()));
+    request.set.push(("no.such.key".to_owned(), "1".to_owned()));
+    let issues = Session::start(&request).unwrap_err();
+    assert!(issues.len() >= 2, "{issues:?}");
+    request.set.clear();
+    request.scheduler = "nobody".to_owned();
+    assert_eq!(Session::start(&request).unwrap_err().len(), 1);
+    request.scenario = "nowhere".to_owned();
+    assert!(!Session::start(&request).unwrap_err().is_empty());
+}
+
+fn trace(folder: &Path, nodes: &str, pods: &str) -> Option<TraceFiles> {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    Some(TraceFiles {
+        nodes_name: nodes.to_owned(),
+        nodes_csv: read(nodes)?,
+        pods_name: pods.to_owned(),
+        pods_csv: read(pods)?,
+        on_fault: OnFault::Drop,
+        load: 0.8,
+        assume: true,
+    })
+}
+
+#[test]
+fn a_trace_is_run_with_and_without_assumptions() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openb");
+    let files = trace(&folder, "nodes.csv", "pods.csv").unwrap();
+    for assume in [true, false] {
+        for scheduler in ["ragp-io", "fgd-5d"] {
+            let trace = Some(TraceFiles { assume, ..files.clone() });
+            let set = ["hours", "warm_up_hours"].into_iter().zip(["6", "1"]);
+            let set = set.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+            let request = RunRequest { set, trace, ..request("c-storage-stress", scheduler) };
+            let (reel, metrics) = play(&request, 60);
+            assert!(metrics.allocated > 0.0);
+            assert_eq!(reel.header().exists.len(), if assume { 7 } else { 3 });
+            assert_eq!(metrics.ledger.difference, 0);
+            let rebuilding = reel.series(Stat::Rebuilding).any(|nodes| nodes > 0.0);
+            assert!(assume || !rebuilding, "without storage nothing can rebuild");
+            let last = reel.frame(reel.len() - 1).unwrap();
+            assert!(last.nodes().all(|node| node.dims.len() <= reel.header().exists.len()));
+        }
+    }
+}
+
+#[test]
+fn a_faulty_trace_is_refused_with_file_and_row() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openb");
+    let mut files = trace(&folder, "nodes_faulty.csv", "pods_faulty.csv").unwrap();
+    files.on_fault = OnFault::Stop;
+    let refused = RunRequest { trace: Some(files), ..request("c-storage-stress", "ragp-io") };
+    let issues = Session::start(&refused).unwrap_err();
+    assert!(issues.len() > 1);
+    assert!(issues.iter().all(|issue| issue.path.contains("row")), "{issues:#?}");
+}
