@@ -1,7 +1,7 @@
 //! What must hold between the values of a scenario, each being allowed by itself.
 
 use crate::resources::{Dim, DimMask};
-use crate::scenario::{Discipline, Issue, Scenario};
+use crate::scenario::{Discipline, Issue, NodeTypeSpec, Scenario};
 
 /// More jobs than this are refused: each is kept until the end for the percentiles of waits, and at 64 nodes it is
 /// half a year of cluster time.
@@ -63,7 +63,9 @@ pub(super) fn cross(scenario: &Scenario, issues: &mut Vec<Issue>) {
     }
     shares(scenario, issues, own_issues);
     types(scenario, issues);
-    if issues.len() == own_issues && own_issues == 0 {
+    // These look at the cluster as a whole, which only a scenario without contradictions has.
+    if issues.is_empty() {
+        gangs(scenario, issues);
         size(scenario, issues);
     }
 }
@@ -74,7 +76,9 @@ fn shares(scenario: &Scenario, issues: &mut Vec<Issue>, own_issues: usize) {
             issue.path.starts_with(section) && (issue.path.ends_with(".share") || issue.value.is_empty())
         });
         let sum: f64 = shares.iter().sum();
-        if judged && !((sum - 1.0).abs() <= 1e-6) {
+        let off = (sum - 1.0).abs();
+        // Written so that NaN is off too.
+        if judged && (off > 1e-6 || off.is_nan()) {
             let list: Vec<_> = shares.iter().map(f64::to_string).collect();
             issues.push(Issue::new(
                 format!("{section}.*.share"),
@@ -132,6 +136,32 @@ fn types(scenario: &Scenario, issues: &mut Vec<Issue>) {
                 format!("{} {}", dim.value(demand[dim]), dim.unit()),
                 format!("at most {} {} (node type {})", dim.value(nearest.capacity()[dim]), dim.unit(), nearest.id),
                 "No node type holds a typical task of this class: ask for less, or give nodes more",
+            ));
+        }
+    }
+}
+
+/// An empty cluster holds the largest gang of every class: else it would wait for ever.
+fn gangs(scenario: &Scenario, issues: &mut Vec<Issue>) {
+    let dealt = scenario.deal_nodes();
+    for class in scenario.classes.iter().filter(|class| class.share > 0.0) {
+        let demand = scenario.typical(class);
+        let tasks_on = |item: &NodeTypeSpec| {
+            let capacity = item.capacity();
+            let parts = Dim::ALL.into_iter().filter(|dim| demand[*dim] > 0);
+            u64::try_from(parts.map(|dim| capacity[dim] / demand[dim]).min().unwrap_or(0)).unwrap_or(0)
+        };
+        let by_type: Vec<u64> = scenario.node_types.iter().map(tasks_on).collect();
+        let holds: u64 = dealt.iter().map(|kind| by_type[usize::from(*kind)]).sum();
+        let possible =
+            class.gang.iter().filter(|(_, probability)| *probability > 0.0).map(|(tasks, _)| u64::from(*tasks));
+        let largest = possible.max().unwrap_or(1);
+        if largest > holds {
+            issues.push(Issue::new(
+                "nodes",
+                scenario.nodes.to_string(),
+                format!("enough to hold {largest} tasks of {} when empty; these hold {holds}", class.id),
+                format!("Take more nodes, or lower classes.{}.gang or .share", class.id),
             ));
         }
     }

@@ -268,7 +268,7 @@ impl Field for Vec<(u16, f64)> {
                 Value::Integer(number) => *number as f64,
                 _ => return None,
             };
-            (probability >= 0.0 && probability <= 1.0).then_some((tasks, probability))
+            (0.0..=1.0).contains(&probability).then_some((tasks, probability))
         };
         let items = value.as_array().ok_or_else(|| refuse("Write e.g. [[1, 0.5], [2, 0.5]]".to_owned()))?;
         let mut by_tasks = BTreeMap::new();

@@ -22,10 +22,14 @@ impl Leaf {
     }
 }
 
+/// More values than any scenario has: 255 classes and 64 node types with all their keys are half of it.
+const MOST_VALUES: usize = 10_000;
+
 /// Reads everything and checks it.
 pub(super) fn scenario(text: &str, overrides: &[(String, String)]) -> Result<Scenario, Issues> {
     let mut issues = Vec::new();
     let mut scenario = model();
+    let known = Known::of(&scenario);
 
     let mut file = match text.parse::<Table>() {
         Ok(table) => flatten(table),
@@ -34,6 +38,15 @@ pub(super) fn scenario(text: &str, overrides: &[(String, String)]) -> Result<Sce
             Vec::new()
         }
     };
+    if file.len() > MOST_VALUES {
+        return Err(Issue::new(
+            "file",
+            format!("{} values", file.len()),
+            format!("at most {MOST_VALUES} values"),
+            "This is no scenario file",
+        )
+        .into());
+    }
     let preset_leaves = take_presets(&mut file, &mut issues);
     apply(&mut scenario, &file, &mut issues);
 
@@ -53,7 +66,7 @@ pub(super) fn scenario(text: &str, overrides: &[(String, String)]) -> Result<Sce
 
     apply(&mut scenario, &overrides, &mut issues);
     rescale(&mut scenario, &overrides);
-    find_missing(&scenario, &mut issues);
+    find_missing(&scenario, &known, &mut issues);
     check::cross(&scenario, &mut issues);
     if issues.is_empty() { Ok(scenario) } else { Err(Issues(issues)) }
 }
@@ -320,7 +333,7 @@ fn rescale(scenario: &mut Scenario, layer: &[Leaf]) {
                     && leaf.path[2] == "share"
             })
         };
-        if !items.iter().any(|item| is_set(item)) {
+        if !items.iter().any(&is_set) {
             return;
         }
         let (mut set, mut rest) = (0.0, 0.0);
@@ -339,13 +352,27 @@ fn rescale(scenario: &mut Scenario, layer: &[Leaf]) {
     fill(layer, "classes", &mut scenario.classes, |item| &item.id, |item| &mut item.share);
 }
 
+/// Names that the shared model gives.
+struct Known {
+    node_types: Vec<String>,
+    classes: Vec<String>,
+}
+
+impl Known {
+    fn of(model: &Scenario) -> Self {
+        Self {
+            node_types: model.node_types.iter().map(|item| item.id.clone()).collect(),
+            classes: model.classes.iter().map(|item| item.id.clone()).collect(),
+        }
+    }
+}
+
 /// New node types and classes have no defaults for what makes them.
-fn find_missing(scenario: &Scenario, issues: &mut Vec<Issue>) {
+fn find_missing(scenario: &Scenario, known: &Known, issues: &mut Vec<Issue>) {
     fn missing<S>(keys: &[Key<S>], owner: &S) -> Vec<&'static str> {
         keys.iter().filter(|key| (key.read)(owner).is_missing()).map(|key| key.path).collect()
     }
-    let model = model();
-    let mut report = |section: &str, id: &str, keys: Vec<&str>, known: Vec<&str>| {
+    let mut report = |section: &str, id: &str, keys: Vec<&str>, known: &[String]| {
         // A key that was given but refused has its issue already.
         let prefix = format!("{section}.{id}.");
         let keys: Vec<_> = keys
@@ -356,17 +383,15 @@ fn find_missing(scenario: &Scenario, issues: &mut Vec<Issue>) {
             return;
         }
         let otherwise = "Give these keys, or remove it".to_owned();
-        let remedy = suggest::nearest(id, known)
+        let remedy = suggest::nearest(id, known.iter().map(String::as_str))
             .map_or(otherwise.clone(), |name| format!("Did you mean `{section}.{name}`? {otherwise}"));
         let allowed = format!("a known one, or a new one with all of its keys; missing: {}", keys.join(", "));
         issues.push(Issue::new(format!("{section}.{id}"), "", allowed, remedy));
     };
-    let types: Vec<_> = model.node_types.iter().map(|item| item.id.as_str()).collect();
     for item in &scenario.node_types {
-        report("node_types", &item.id, missing(NODE_TYPE_KEYS, item), types.clone());
+        report("node_types", &item.id, missing(NODE_TYPE_KEYS, item), &known.node_types);
     }
-    let classes: Vec<_> = model.classes.iter().map(|item| item.id.as_str()).collect();
     for item in &scenario.classes {
-        report("classes", &item.id, missing(CLASS_KEYS, item), classes.clone());
+        report("classes", &item.id, missing(CLASS_KEYS, item), &known.classes);
     }
 }

@@ -130,6 +130,8 @@ fn contradictions_are_found() {
     assert_eq!(first("[classes]\ntrain.share = 0.5"), "classes.*.share");
     assert_eq!(first("[node_types]\nG4.share = 0.5"), "node_types.*.share");
     assert_eq!(first("[classes]\ntrain.gpu = 16"), "classes.train.gpu");
+    assert_eq!(first("nodes = 2"), "nodes");
+    Scenario::parse("nodes = 3", &[]).expect("three nodes hold a gang of four tasks");
     let size = issues("nodes = 20000\nhours = 8760", &[]).remove(0);
     assert_eq!(size.path, "nodes × hours");
     assert!(size.value.contains("million jobs"), "{size}");
