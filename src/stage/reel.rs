@@ -370,11 +370,19 @@ impl NodeFrame {
         })
     }
 
+    /// Whether words are ones that [`encode`](Self::encode) writes, told without reading them.
+    fn is_sound(words: &[u32]) -> bool {
+        let &[_, _, third, fourth, fifth] = words else { return false };
+        let flags = (fourth >> 24) as u8;
+        let is_forecast_empty = third >> 16 == 0 && fourth & 0xff == 0;
+        flags & UNUSED == 0 && fifth >> 16 == 0 && (flags & FORECAST != 0 || is_forecast_empty)
+    }
+
     /// Reads what [`encode`](Self::encode) wrote of a node that has `dims`; `None` if a bit is set that no encoding
     /// sets. More than [`NODE_WORDS`] words or fewer are not a node either.
     #[must_use]
     pub fn decode(words: &[u32], dims: DimMask) -> Option<Self> {
-        if words.len() != NODE_WORDS {
+        if !Self::is_sound(words) {
             return None;
         }
         let mut bytes = [0_u8; NODE_WORDS * 4];
@@ -383,9 +391,6 @@ impl NodeFrame {
         }
         let flags = bytes[15];
         let state = NodeState::from_bits(flags & 0b111)?;
-        if flags & UNUSED != 0 || bytes[18..] != [0, 0] {
-            return None;
-        }
         let residual = core::array::from_fn(|m| restore(bytes[m]));
         let there = if state == NodeState::Offline { 0.0 } else { 1.0 };
         let effective = core::array::from_fn(|m| match Dim::ALL[m] {
@@ -394,17 +399,13 @@ impl NodeFrame {
             Dim::Ioc => restore(bytes[9]),
             _ => there,
         });
-        let forecast = if flags & FORECAST != 0 {
+        let forecast = (flags & FORECAST != 0).then(|| {
             let mut forecast: [f32; DIMS] = residual;
             for (byte, dim) in bytes[10..13].iter().zip(GROWING) {
                 forecast[dim.index()] = restore(*byte);
             }
-            Some(forecast)
-        } else if bytes[10..13] != [0, 0, 0] {
-            return None;
-        } else {
-            None
-        };
+            forecast
+        });
         Some(Self {
             residual,
             effective,
@@ -529,7 +530,7 @@ impl Reel {
             }
             let nodes = &frame[frame_words(0, self.header.classes.len())..];
             for (node, words) in nodes.chunks_exact(NODE_WORDS).enumerate() {
-                if NodeFrame::decode(words, self.dims[node]).is_none() {
+                if !NodeFrame::is_sound(words) {
                     return Err(ReelError::Node { frame: first + i, node });
                 }
             }
