@@ -296,3 +296,60 @@ fn text_of(error: &JsValue) -> String {
         .or_else(|| error.as_string())
         .unwrap_or_else(|| "for no stated reason".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use js_sys::Promise;
+    use wasm_bindgen_futures::JsFuture;
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    async fn wait_ms(ms: i32) {
+        let promise = Promise::new(&mut |resolve, _| {
+            _ = web_sys::window().unwrap().set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, ms);
+        });
+        JsFuture::from(promise).await.unwrap();
+    }
+
+    /// Waits until `heard` has `count` events.
+    async fn wait_for(heard: &Rc<RefCell<Vec<LaneEvent>>>, count: usize) {
+        for _ in 0..200 {
+            if heard.borrow().len() >= count {
+                return;
+            }
+            wait_ms(50).await;
+        }
+        panic!("only {:?} within 10 s", heard.borrow());
+    }
+
+    /// The page that runs the tests has no worker beside it.
+    #[wasm_bindgen_test]
+    async fn a_worker_that_is_not_there_is_one_failure_and_can_be_tried_again() {
+        let heard = Rc::new(RefCell::new(Vec::new()));
+        let lane = Lane::spawn(0, {
+            let heard = heard.clone();
+            move |event| heard.borrow_mut().push(event)
+        });
+        assert!(heard.borrow().is_empty(), "told before spawn returned");
+        wait_for(&heard, 1).await;
+        wait_ms(300).await;
+        assert_eq!(heard.borrow().len(), 1);
+        assert!(matches!(&heard.borrow()[0], LaneEvent::Failed { message } if !message.is_empty()));
+        lane.restart();
+        wait_for(&heard, 2).await;
+        assert!(matches!(&heard.borrow()[1], LaneEvent::Failed { .. }));
+    }
+
+    #[wasm_bindgen_test]
+    async fn a_dropped_lane_is_silent() {
+        let heard = Rc::new(RefCell::new(Vec::new()));
+        let lane = Lane::spawn(0, {
+            let heard = heard.clone();
+            move |event| heard.borrow_mut().push(event)
+        });
+        drop(lane);
+        wait_ms(1000).await;
+        assert!(heard.borrow().is_empty(), "{:?}", heard.borrow());
+    }
+}

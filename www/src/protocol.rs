@@ -88,3 +88,40 @@ pub fn write(message: &impl Serialize) -> Result<JsValue, serde_wasm_bindgen::Er
 pub fn read<T: DeserializeOwned>(message: JsValue) -> Result<T, serde_wasm_bindgen::Error> {
     serde_wasm_bindgen::from_value(message)
 }
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
+
+    use super::*;
+
+    wasm_bindgen_test_configure!(run_in_browser);
+
+    #[wasm_bindgen_test]
+    fn a_request_arrives_to_the_last_digit_of_its_seed() {
+        let request = RunRequest {
+            scenario: "c-storage-stress".to_owned(),
+            set: vec![("load".to_owned(), "0.7".to_owned())],
+            scheduler: "ragp-io".to_owned(),
+            seed: u64::MAX - 1,
+            trace: None,
+        };
+        let message = write(&Ask::Start { run: 3, request: request.clone() }).unwrap();
+        let Ask::Start { run: 3, request: arrived } = read(message).unwrap() else { panic!("another request") };
+        assert_eq!(arrived, request);
+    }
+
+    #[wasm_bindgen_test]
+    fn measures_without_a_case_arrive_as_such() {
+        let metrics = Metrics { f_shape: 0.047, wait_p99: None, wait_p50: Some(1.5), ..Metrics::default() };
+        let message = write(&Reply::Done { run: 1, metrics: Box::new(metrics.clone()) }).unwrap();
+        let Reply::Done { metrics: arrived, .. } = read(message).unwrap() else { panic!("another reply") };
+        assert_eq!(*arrived, metrics);
+    }
+
+    #[wasm_bindgen_test]
+    fn what_is_no_message_is_an_error() {
+        assert!(read::<Reply>(JsValue::NULL).is_err());
+        assert!(read::<Ask>(JsValue::from_str("start")).is_err());
+    }
+}
