@@ -14,6 +14,9 @@ use crate::rng::{Purpose, Stream};
 /// The soft dimensions, in the order of the arrays below.
 const SOFT: [Dim; 2] = [Dim::Sto, Dim::Ioc];
 
+/// Columns in the order in which they rule most nodes out.
+const BY_SELECTIVITY: [Dim; DIMS] = [Dim::Gpu, Dim::Hbm, Dim::Sto, Dim::Net, Dim::Ram, Dim::Cpu, Dim::Ioc];
+
 #[derive(Clone, Debug)]
 pub(crate) struct Belief {
     /// Planned capacity − used, by dimension and node.
@@ -138,13 +141,27 @@ impl Belief {
     }
 
     /// Whether a task fits, as far as `dims` can tell. The most selective columns come first.
-    #[inline]
     pub fn fits(&self, node: NodeId, demand: &Amounts, dims: DimMask) -> bool {
-        let n = node.index();
-        const BY_SELECTIVITY: [Dim; DIMS] = [Dim::Gpu, Dim::Hbm, Dim::Sto, Dim::Net, Dim::Ram, Dim::Cpu, Dim::Ioc];
-        BY_SELECTIVITY
-            .into_iter()
-            .all(|dim| !dims.has(dim) || demand[dim] <= self.available[dim.index()][n])
+        let fits = |dim: Dim| demand[dim] <= self.available[dim.index()][node.index()];
+        BY_SELECTIVITY.into_iter().all(|dim| !dims.has(dim) || fits(dim))
+    }
+
+    /// Sets `is_open` of every node to whether a task fits there: a plain pass over each column, which compilers turn
+    /// into vector instructions, given up as soon as no node is left.
+    pub fn fits_where(&self, demand: &Amounts, dims: DimMask, is_open: &mut Vec<bool>) {
+        is_open.clear();
+        is_open.resize(self.versions.len(), true);
+        for dim in BY_SELECTIVITY.into_iter().filter(|dim| dims.has(*dim)) {
+            let needed = demand[dim];
+            let mut any = false;
+            for (open, available) in is_open.iter_mut().zip(&self.available[dim.index()]) {
+                *open &= needed <= *available;
+                any |= *open;
+            }
+            if !any {
+                return;
+            }
+        }
     }
 
     /// How many tasks fit, at most `most`.

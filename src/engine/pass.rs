@@ -18,12 +18,13 @@ pub(crate) struct Candidates {
     feasible: Vec<NodeId>,
     looked_at: Vec<NodeId>,
     is_listed: Vec<bool>,
+    is_open: Vec<bool>,
     chosen: Vec<NodeId>,
 }
 
 impl Candidates {
     pub fn new(nodes: usize) -> Self {
-        Self { feasible: Vec::new(), looked_at: Vec::new(), is_listed: vec![false; nodes], chosen: Vec::new() }
+        Self { feasible: Vec::new(), looked_at: Vec::new(), is_listed: vec![false; nodes], is_open: Vec::new(), chosen: Vec::new() }
     }
 
     /// Lists `nodes` once each, in rising order.
@@ -120,11 +121,10 @@ impl<P: Probe> Simulation<P> {
         candidates.feasible.clear();
         let mut slots: u32 = 0;
         let mut look = |node: NodeId, feasible: &mut Vec<NodeId>| {
-            let is_open = self.belief.fits(node, &ask.demand, dims)
-                && !self.queue.is_kept_from(node, slot)
+            let may_use = !self.queue.is_kept_from(node, slot)
                 && !self.belief.is_cordoned(node)
                 && Belief::allows(&self.setup, node, ask);
-            if is_open {
+            if may_use {
                 feasible.push(node);
                 slots += match ask.tasks {
                     1 => 1,
@@ -134,11 +134,16 @@ impl<P: Probe> Simulation<P> {
         };
         if is_partial {
             for &node in &candidates.looked_at {
-                look(node, &mut candidates.feasible);
+                if self.belief.fits(node, &ask.demand, dims) {
+                    look(node, &mut candidates.feasible);
+                }
             }
         } else {
-            for node in self.cluster.ids() {
-                look(node, &mut candidates.feasible);
+            self.belief.fits_where(&ask.demand, dims, &mut candidates.is_open);
+            for (node, is_open) in self.cluster.ids().zip(&candidates.is_open) {
+                if *is_open {
+                    look(node, &mut candidates.feasible);
+                }
             }
         }
         let is_enough = slots >= u32::from(ask.tasks);

@@ -6,7 +6,7 @@
 use crate::cluster::NodeId;
 use crate::engine::port::{Ask, Score, View};
 use crate::engine::setup::NodeType;
-use crate::resources::{Amounts, DIMS, Dim};
+use crate::resources::{Amounts, DIMS, Dim, DimMask};
 use crate::schedulers::{Card, Knob, Tuning};
 use crate::workload::JobClass;
 
@@ -73,34 +73,40 @@ struct Weights {
     exhaustion: f64,
     shortfall: f64,
     tightness: f64,
-    tau: f64,
+    /// 1 ÷ τ.
+    per_tau: f64,
     is_absolute: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Ragp {
-    dims: Vec<usize>,
-    sees_gpu: bool,
+    dims: DimMask,
+    /// 1 for a dimension that is seen, 0 for one that is not: sums over all seven need no branches.
+    seen: [f64; DIMS],
+    /// 1 ÷ number of dimensions seen.
+    per_dim: f64,
     weights: Weights,
     /// Direction of typical demand by node type: a unit vector over the seen dimensions.
     direction: Vec<[f64; DIMS]>,
     /// Φ of each node as it is, with the version of the node it was computed for.
-    before: Vec<Option<(u32, f64)>>,
+    before: Vec<(u32, f64)>,
 }
 
 impl Ragp {
     fn new(tuning: &Tuning) -> Self {
         let knob = |at: usize| tuning.knobs.get(at).copied().unwrap_or(CARD.knobs[at].default);
+        let dims = tuning.score_dims;
         Self {
-            dims: tuning.score_dims.iter().map(Dim::index).collect(),
-            sees_gpu: tuning.score_dims.has(Dim::Gpu),
+            dims,
+            seen: Dim::ALL.map(|dim| if dims.has(dim) { 1.0 } else { 0.0 }),
+            per_dim: 1.0 / dims.len().max(1) as f64,
             weights: Weights {
                 imbalance: knob(0),
                 alignment: knob(1),
                 exhaustion: knob(2),
                 shortfall: knob(3),
                 tightness: knob(4),
-                tau: knob(5),
+                per_tau: 1.0 / knob(5),
                 is_absolute: knob(6) >= 0.5,
             },
             direction: Vec::new(),
@@ -108,72 +114,71 @@ impl Ragp {
         }
     }
 
-    /// What is left ÷ nominal in every dimension, never below zero.
-    fn normalise(view: &View<'_>, node: NodeId, left: &Amounts) -> [f64; DIMS] {
+    /// What is left ÷ nominal in every seen dimension, never below zero; 0 in the others.
+    fn normalise(&self, view: &View<'_>, node: NodeId, left: &Amounts) -> [f64; DIMS] {
         let inverse = view.inverse_capacity(node);
-        core::array::from_fn(|m| f64::from(left.0[m].max(0)) * inverse[m])
+        core::array::from_fn(|m| f64::from(left.0[m].max(0)) * inverse[m] * self.seen[m])
     }
 
     fn mean(&self, left: &[f64; DIMS]) -> f64 {
-        self.dims.iter().map(|&m| left[m]).sum::<f64>() / self.dims.len().max(1) as f64
+        left.iter().sum::<f64>() * self.per_dim
     }
 
     /// Φ: how bad the shape of a leftover is. Each term lies in 0..1.
     fn penalty(&self, left: &[f64; DIMS], direction: &[f64; DIMS]) -> f64 {
         let weights = &self.weights;
-        let k = self.dims.len().max(1) as f64;
-        let (mut sum, mut squares, mut dot, mut empty) = (0.0, 0.0, 0.0, 0.0);
-        let mut multiple = f64::INFINITY;
-        for &m in &self.dims {
-            let part = left[m];
-            sum += part;
-            squares += part * part;
-            dot += part * direction[m];
-            let missing = (1.0 - part / weights.tau).max(0.0);
+        let (mut squares, mut dot, mut empty) = (0.0, 0.0, 0.0);
+        for m in 0..DIMS {
+            squares += left[m] * left[m];
+            dot += left[m] * direction[m];
+            let missing = (1.0 - left[m] * weights.per_tau).max(0.0) * self.seen[m];
             empty += missing * missing;
-            if direction[m] > 0.0 {
-                multiple = multiple.min(part / direction[m]);
-            }
         }
-        let mean = sum / k;
-        let variance = (squares / k - mean * mean).max(0.0);
-        let length = libm::sqrt(squares);
-        let cosine = if length > 0.0 { dot / length } else { 1.0 };
-        let free_gpu = if self.sees_gpu { left[Dim::Gpu.index()] } else { 0.0 };
+        let mean = self.mean(left);
+        let variance = (squares * self.per_dim - mean * mean).max(0.0);
+        // Nothing left points nowhere in particular: no penalty.
+        let cosine = if squares > 0.0 { dot / libm::sqrt(squares) } else { 1.0 };
+        let free_gpu = left[Dim::Gpu.index()];
         let mut penalty = weights.imbalance * variance
             + weights.alignment * mean * (1.0 - cosine)
-            + weights.exhaustion * free_gpu * empty / k;
-        if weights.shortfall > 0.0 && multiple.is_finite() {
-            let used: f64 = self.dims.iter().map(|&m| multiple * direction[m]).sum();
-            penalty += weights.shortfall * (mean - used / k);
+            + weights.exhaustion * free_gpu * empty * self.per_dim;
+        if weights.shortfall > 0.0 {
+            penalty += weights.shortfall * self.shortfall(left, direction, mean);
         }
         penalty
     }
 
+    /// Mean of what no multiple of typical demand uses.
+    fn shortfall(&self, left: &[f64; DIMS], direction: &[f64; DIMS], mean: f64) -> f64 {
+        let ratios = (0..DIMS).filter(|&m| direction[m] > 0.0).map(|m| left[m] / direction[m]);
+        let multiple = ratios.fold(f64::INFINITY, f64::min);
+        if multiple.is_infinite() {
+            return 0.0;
+        }
+        mean - multiple * direction.iter().sum::<f64>() * self.per_dim
+    }
+
     fn penalty_before(&mut self, view: &View<'_>, node: NodeId) -> f64 {
         let version = view.version(node);
-        if let Some((known, penalty)) = self.before[node.index()]
-            && known == version
-        {
+        let (known, penalty) = self.before[node.index()];
+        if known == version {
             return penalty;
         }
-        let left = Self::normalise(view, node, &view.available(node));
+        let left = self.normalise(view, node, &view.available(node));
         let penalty = self.penalty(&left, &self.direction[view.type_index(node)]);
-        self.before[node.index()] = Some((version, penalty));
+        self.before[node.index()] = (version, penalty);
         penalty
     }
 }
 
 /// Direction of future demand: the typical tasks, each a GPU's worth, weighed by share, relative to a node of `kind`;
 /// a unit vector over `dims`.
-fn direction(kind: &NodeType, classes: &[JobClass], dims: &[usize]) -> [f64; DIMS] {
+fn direction(kind: &NodeType, classes: &[JobClass], dims: DimMask) -> [f64; DIMS] {
     let mut vector = [0.0; DIMS];
     for class in classes.iter().filter(|class| class.share_ppm > 0 && class.typical[Dim::Gpu] > 0) {
         let weight = f64::from(class.share_ppm) / f64::from(class.typical[Dim::Gpu]);
-        for &m in dims {
-            if kind.capacity.0[m] > 0 {
-                vector[m] += weight * f64::from(class.typical.0[m]) / f64::from(kind.capacity.0[m]);
-            }
+        for dim in dims.iter().filter(|dim| kind.capacity[*dim] > 0) {
+            vector[dim.index()] += weight * f64::from(class.typical[dim]) / f64::from(kind.capacity[dim]);
         }
     }
     let length = libm::sqrt(vector.iter().map(|part| part * part).sum::<f64>());
@@ -188,18 +193,91 @@ fn direction(kind: &NodeType, classes: &[JobClass], dims: &[usize]) -> [f64; DIM
 impl Score for Ragp {
     fn prepare(&mut self, view: &View<'_>, _ask: &Ask) {
         if self.before.len() != view.len() {
-            self.before = vec![None; view.len()];
-            self.direction =
-                view.node_types().iter().map(|kind| direction(kind, view.classes(), &self.dims)).collect();
+            // Versions of nodes start at 1.
+            self.before = vec![(0, 0.0); view.len()];
+            self.direction = view.node_types().iter().map(|kind| direction(kind, view.classes(), self.dims)).collect();
         }
     }
 
     fn score(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> f64 {
         let left = view.available(node).map(|dim, amount| amount - ask.demand[dim]);
-        let left = Self::normalise(view, node, &left);
+        let left = self.normalise(view, node, &left);
         let after = self.penalty(&left, &self.direction[view.type_index(node)]);
         let before = if self.weights.is_absolute { 0.0 } else { self.penalty_before(view, node) };
         after - before + self.weights.tightness * self.mean(&left)
     }
 }
 
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedulers;
+
+    fn ragp(dims: DimMask, knobs: &[(usize, f64)]) -> Ragp {
+        let mut values: Vec<f64> = CARD.knobs.iter().map(|knob| knob.default).collect();
+        for (at, value) in knobs {
+            values[*at] = *value;
+        }
+        Ragp::new(&Tuning { score_dims: dims, knobs: values, seed: 0 })
+    }
+
+    /// Φ by the text of the specification, term by term.
+    fn by_the_book(left: &[f64], direction: &[f64], tau: f64, gpu: f64) -> f64 {
+        let k = left.len() as f64;
+        let mean = left.iter().sum::<f64>() / k;
+        let variance = left.iter().map(|u| (u - mean) * (u - mean)).sum::<f64>() / k;
+        let length = libm::sqrt(left.iter().map(|u| u * u).sum());
+        let dot: f64 = left.iter().zip(direction).map(|(u, w)| u * w).sum();
+        let cosine = if length > 0.0 { dot / length } else { 1.0 };
+        let empty = left.iter().map(|u| (1.0 - u / tau).max(0.0)).map(|missing| missing * missing).sum::<f64>() / k;
+        variance + mean * (1.0 - cosine) + gpu * empty
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_penalty_is_that_of_the_specification(left in proptest::array::uniform7(0.0..1.0f64),
+                                                    direction in proptest::array::uniform7(0.01..1.0f64)) {
+            let length = libm::sqrt(direction.iter().map(|w| w * w).sum());
+            let unit = direction.map(|w| w / length);
+            let ragp = ragp(DimMask::SEVEN, &[]);
+            let expected = by_the_book(&left, &unit, 0.15, left[Dim::Gpu.index()]);
+            proptest::prop_assert!((ragp.penalty(&left, &unit) - expected).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_cube_parallel_to_demand_is_no_penalty_and_a_bite_is() {
+        let ragp = ragp(DimMask::SEVEN, &[]);
+        let along = [1.0 / libm::sqrt(7.0); DIMS];
+        assert!(ragp.penalty(&[0.5; DIMS], &along) < 1e-12);
+        let mut bitten = [0.5; DIMS];
+        bitten[Dim::Sto.index()] = 0.02;
+        assert!(ragp.penalty(&bitten, &along) > 0.03);
+    }
+
+    #[test]
+    fn what_is_not_seen_does_not_count() {
+        let ragp = ragp(DimMask::FIVE, &[]);
+        let along = Dim::ALL.map(|dim| if DimMask::FIVE.has(dim) { 1.0 / libm::sqrt(5.0) } else { 0.0 });
+        let seen = Dim::ALL.map(|dim| if DimMask::FIVE.has(dim) { 0.5 } else { 0.0 });
+        assert!(ragp.penalty(&seen, &along) < 1e-12);
+    }
+
+    #[test]
+    fn shortfall_is_what_the_thinnest_axis_leaves_unused() {
+        let ragp = ragp(DimMask::SEVEN, &[(3, 1.0)]);
+        let along = [1.0 / libm::sqrt(7.0); DIMS];
+        let mut left = [0.5; DIMS];
+        left[0] = 0.2;
+        // 0.2 of each is used; six axes leave 0.3 each.
+        assert!((ragp.shortfall(&left, &along, ragp.mean(&left)) - 6.0 * 0.3 / 7.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn its_io_variant_is_the_same_scheduler_with_seven_dimensions() {
+        let (five, seven) = (schedulers::find("ragp-5d"), schedulers::find("ragp-io"));
+        assert_eq!(five.map(|entry| entry.sees), Some(DimMask::FIVE));
+        assert_eq!(seven.map(|entry| entry.sees), Some(DimMask::SEVEN));
+    }
+}
