@@ -162,8 +162,12 @@ impl Clock {
         }) else {
             return;
         };
-        for painter in painters {
-            painter(time);
+        {
+            // Painters look at signals without following them, and that is meant.
+            let _zone = leptos::reactive::diagnostics::SpecialNonReactiveZone::enter();
+            for painter in painters {
+                painter(time);
+            }
         }
         let mut behind = self.shown.get_untracked() != time;
         if text_due && behind {

@@ -10,7 +10,9 @@ use leptos::html;
 use leptos::prelude::*;
 use residua::resources::Dim;
 use residua::stage::marks::{Mark, Stroke};
+use residua::stage::palette::Palette;
 use residua::stage::reel::{NodeFrame, NodeState};
+use residua::stage::tile::Pixels;
 use residua::stage::{glyph, tile};
 use residua::units::SimTime;
 use wasm_bindgen::JsCast;
@@ -85,6 +87,8 @@ impl Places {
 struct Drawn {
     /// Words of each node as drawn; empty: not drawn.
     nodes: Vec<Vec<u32>>,
+    /// The tiles of a cluster so large that shapes would be too slow.
+    pixels: Option<Pixels>,
     outlined: Option<usize>,
     places: Option<Places>,
     ratio: f64,
@@ -142,11 +146,18 @@ pub fn Grid(lane: usize) -> impl IntoView {
             if fresh || drawn.dark != dark {
                 drawn.dark = dark;
                 drawn.nodes = vec![Vec::new(); nodes];
+                drawn.pixels = None;
             }
             let Some(context) = paint::context(&canvas) else {
                 return;
             };
-            let before = drawn.outlined;
+            let before = std::mem::replace(&mut drawn.outlined, outlined);
+            let is_pixels = nodes >= paint::PIXELS_FROM && wanted.pitch < glyph::SMALL;
+            let side = (wanted.pitch * ratio).round() as usize;
+            if is_pixels && drawn.pixels.is_none() {
+                drawn.pixels = Some(Pixels::new(wanted.columns * side, wanted.rows * side, palette.background));
+            }
+            let mut is_changed = before != outlined;
             for node in 0..nodes {
                 let words = frame.node_words(node);
                 let outline_changed = before != outlined && (before == Some(node) || outlined == Some(node));
@@ -156,22 +167,28 @@ pub fn Grid(lane: usize) -> impl IntoView {
                 let Some(state) = frame.node(node) else {
                     continue;
                 };
+                is_changed = true;
+                words.clone_into(&mut drawn.nodes[node]);
+                if let Some(pixels) = &mut drawn.pixels {
+                    let (column, row) = (node % wanted.columns, node / wanted.columns);
+                    pixels.draw(&state, column * side, row * side, side, palette);
+                    continue;
+                }
                 let corner = wanted.corner(node);
                 context.clear_rect(corner[0], corner[1], wanted.pitch, wanted.pitch);
                 let mut marks = picture(&state, wanted.pitch, palette);
                 if outlined == Some(node) {
-                    marks.push(Mark::Rect {
-                        at: [0.75, 0.75],
-                        size: [wanted.pitch - 1.5; 2],
-                        fill: None,
-                        stroke: Some(Stroke::solid(palette.cursor, 1.5)),
-                    });
+                    marks.push(outline(wanted.pitch, palette));
                 }
                 let marks: Vec<Mark> = marks.into_iter().map(|mark| mark.moved(corner)).collect();
                 paint::paint(&context, &marks);
-                words.clone_into(&mut drawn.nodes[node]);
             }
-            drawn.outlined = outlined;
+            if let (Some(pixels), true) = (&drawn.pixels, is_changed) {
+                paint::put(&context, pixels, 0.0, 0.0);
+                if let Some(node) = outlined {
+                    paint::paint(&context, &[outline(wanted.pitch, palette).moved(wanted.corner(node))]);
+                }
+            }
         });
     });
 
@@ -242,8 +259,14 @@ pub fn Grid(lane: usize) -> impl IntoView {
     }
 }
 
+/// What marks the node that is pointed at.
+fn outline(pitch: f64, palette: &Palette) -> Mark {
+    let stroke = Some(Stroke::solid(palette.cursor, 1.5));
+    Mark::Rect { at: [0.75, 0.75], size: [pitch - 1.5; 2], fill: None, stroke }
+}
+
 /// What a node looks like in a square of `size` pixels.
-fn picture(node: &NodeFrame, size: f64, palette: &residua::stage::palette::Palette) -> Vec<Mark> {
+fn picture(node: &NodeFrame, size: f64, palette: &Palette) -> Vec<Mark> {
     if size >= glyph::SMALL { glyph::marks(node, size, palette) } else { tile::marks(node, size, palette) }
 }
 

@@ -26,7 +26,7 @@ pub struct Kpi {
 }
 
 /// All of them, the one that says most first.
-pub const KPIS: [Kpi; 6] = [
+pub const KPIS: &[Kpi] = &[
     Kpi { id: "f_lost", measure: Measure::Lost, kind: Kind::Share },
     Kpi { id: "waste_per_hour", measure: Measure::Lost, kind: Kind::Money },
     Kpi { id: "productive_gpu_h", measure: Measure::ProductiveHours, kind: Kind::Hours },
@@ -71,15 +71,18 @@ impl Kpi {
     }
 }
 
-/// The list of numbers of one lane.
+/// How many of [`KPIS`] stand above a lane's nodes; the others stand below.
+pub const FIRST_KPIS: usize = 2;
+
+/// Some of the numbers of one lane.
 #[component]
-pub fn Kpis(lane: usize) -> impl IntoView {
+pub fn Kpis(lane: usize, kpis: &'static [Kpi]) -> impl IntoView {
     let (lab, text, numbers) = (use_lab(), use_text(), use_numbers());
     view! {
-        <dl class="kpis">
-            {KPIS
-                .into_iter()
-                .map(|kpi| {
+        <dl class="kpis" class:kpis-first=kpis.len() == FIRST_KPIS>
+            {kpis
+                .iter()
+                .map(|&kpi| {
                     let value = Memo::new(move |_| kpi.value(lab, lane));
                     let label = move || text.t(&format!("kpi.{}.label", kpi.id));
                     let term = move || text.maybe(&format!("kpi.{}.term", kpi.id)).unwrap_or_default();
@@ -99,7 +102,7 @@ pub fn Kpis(lane: usize) -> impl IntoView {
                         }
                     };
                     view! {
-                        <div class="kpi" class:kpi-first=kpi.id == "f_lost" title=move || text.t(&format!("kpi.{}.help", kpi.id))>
+                        <div class="kpi" title=move || text.t(&format!("kpi.{}.help", kpi.id))>
                             <dt>
                                 {label}
                                 <span class="term" lang="en">{term}</span>

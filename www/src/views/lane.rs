@@ -8,7 +8,7 @@ use residua::stage::reel::{NodeState, Stat};
 
 use super::canvas::Drawing;
 use super::grid::{Grid, NodeTable, counts, state_name};
-use super::kpis::{Kpis, Uses};
+use super::kpis::{FIRST_KPIS, KPIS, Kpis, Uses};
 use super::legend::StateSign;
 use crate::i18n::{Text, use_text};
 use crate::lab::{Progress, use_lab};
@@ -107,12 +107,13 @@ fn LaneView(lane: usize) -> impl IntoView {
                 }.into_any(),
                 _ => ().into_any(),
             }}
-            <Kpis lane=lane/>
+            <Kpis lane=lane kpis=&KPIS[..FIRST_KPIS]/>
             <Uses lane=lane/>
             <States lane=lane/>
             <Show when=move || lab.table.get() fallback=move || view! { <Grid lane=lane/> }>
                 <NodeTable lane=lane/>
             </Show>
+            <Kpis lane=lane kpis=&KPIS[FIRST_KPIS..]/>
             <Queue lane=lane/>
             <span hidden data-testid="final" data-metrics=metrics></span>
         </article>

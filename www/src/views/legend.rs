@@ -112,7 +112,7 @@ pub fn Legend() -> impl IntoView {
                     <h3>{move || text.t("legend.numbers")}</h3>
                     <dl class="legend-numbers">
                         {KPIS
-                            .into_iter()
+                            .iter()
                             .map(|kpi| view! {
                                 <div>
                                     <dt>

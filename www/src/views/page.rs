@@ -43,7 +43,6 @@ pub fn Page() -> impl IntoView {
             <Headline/>
             <Transport/>
             <Notices/>
-            <Setup/>
             <div class="stage">
                 <section class="compare" aria-labelledby="compare-title">
                     <header class="section-header">
@@ -54,7 +53,10 @@ pub fn Page() -> impl IntoView {
                     <Lanes/>
                     <Legend/>
                 </section>
-                <Calculator/>
+                <div class="rail">
+                    <Setup/>
+                    <Calculator/>
+                </div>
             </div>
             <Curves/>
             <footer class="foot">

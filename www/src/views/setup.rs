@@ -63,7 +63,8 @@ pub fn Setup() -> impl IntoView {
     let help = move || text.maybe(&format!("scenario.{}.help", scenario_id.get())).unwrap_or_default();
 
     view! {
-        <section class="setup" aria-label=move || text.t("setup.title")>
+        <section class="panel setup" aria-labelledby="setup-title">
+            <h2 id="setup-title">{move || text.t("setup.title")}</h2>
             <div class="field">
                 <label for="scenario">{move || text.t("setup.scenario")}</label>
                 <div class="field-row">
@@ -84,11 +85,11 @@ pub fn Setup() -> impl IntoView {
                             .collect_view()}
                     </select>
                 </div>
-                <p class="sr" id="scenario-help">{help}</p>
+                <p class="note" id="scenario-help">{help}</p>
             </div>
             <NumberField field=Field::Load value=value(Field::Load) on_set=set(Field::Load) slider=true/>
+            <NumberField field=Field::Degraded value=value(Field::Degraded) on_set=set(Field::Degraded) slider=true/>
             <Show when=move || !has_trace()>
-                <NumberField field=Field::Degraded value=value(Field::Degraded) on_set=set(Field::Degraded) slider=true/>
                 <NumberField
                     field=Field::Storage
                     value=value(Field::Storage)
