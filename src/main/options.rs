@@ -143,8 +143,8 @@ pub enum OnFault {
 /// Yes or no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
-    /// Yes.
+    /// Fill it; every assumption is listed with the result.
     On,
-    /// No.
+    /// Do without: dimensions that the trace lacks do not exist.
     Off,
 }
