@@ -8,7 +8,8 @@ pub const CASES: [(u32, f64); 3] = [(64, 30.0), (1_000, 2.0), (10_000, 0.1)];
 
 /// A run that has not begun.
 pub fn prepare(nodes: u32, hours: f64) -> Simulation {
-    let set = [("nodes", nodes.to_string()), ("hours", hours.to_string()), ("warm_up_hours", (hours / 2.0).to_string())];
+    let set =
+        [("nodes", nodes.to_string()), ("hours", hours.to_string()), ("warm_up_hours", (hours / 2.0).to_string())];
     let set = set.map(|(key, value)| (key.to_owned(), value));
     let scenario = Scenario::preset("c-storage-stress", &set).expect("a good scenario");
     Simulation::new(scenario.setup("ragp-io", 42).expect("a known scheduler")).expect("a good setup")

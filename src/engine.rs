@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::cluster::{Cluster, NodeId};
 use crate::error::Error;
-use crate::probes::{Fact, Probe, Standard, Stage, Totals};
+use crate::probes::{Fact, Probe, Stage, Standard, Totals};
 use crate::resources::{Amounts, Dim};
 use crate::rng::{Purpose, Stream};
 use crate::schedulers;

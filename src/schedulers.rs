@@ -14,15 +14,8 @@ pub mod scalar;
 pub mod tetris;
 
 /// The roster, in the order in which people read it: adding a scheduler is its file and a line here.
-pub const ROSTER: &[Card] = &[
-    scalar::CARD,
-    tetris::CARD,
-    best_fit::CARD,
-    first_fit::CARD,
-    random::CARD,
-    fgd::CARD,
-    ragp::CARD,
-];
+pub const ROSTER: &[Card] =
+    &[scalar::CARD, tetris::CARD, best_fit::CARD, first_fit::CARD, random::CARD, fgd::CARD, ragp::CARD];
 
 /// What a scheduler says of itself.
 #[derive(Debug)]

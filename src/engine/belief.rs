@@ -39,9 +39,10 @@ pub(crate) struct Belief {
 
 impl Belief {
     pub fn new(setup: &Setup, cluster: &Cluster) -> Self {
-        let inverse = setup.node_types.iter().map(|kind| {
-            kind.capacity.0.map(|amount| if amount > 0 { 1.0 / f64::from(amount) } else { 0.0 })
-        });
+        let inverse = setup
+            .node_types
+            .iter()
+            .map(|kind| kind.capacity.0.map(|amount| if amount > 0 { 1.0 / f64::from(amount) } else { 0.0 }));
         let mut belief = Self {
             available: core::array::from_fn(|_| vec![0; cluster.len()]),
             planned: core::array::from_fn(|_| vec![0; cluster.len()]),

@@ -24,7 +24,13 @@ pub(crate) struct Candidates {
 
 impl Candidates {
     pub fn new(nodes: usize) -> Self {
-        Self { feasible: Vec::new(), looked_at: Vec::new(), is_listed: vec![false; nodes], is_open: Vec::new(), chosen: Vec::new() }
+        Self {
+            feasible: Vec::new(),
+            looked_at: Vec::new(),
+            is_listed: vec![false; nodes],
+            is_open: Vec::new(),
+            chosen: Vec::new(),
+        }
     }
 
     /// Lists `nodes` once each, in rising order.
@@ -93,7 +99,12 @@ impl<P: Probe> Simulation<P> {
     /// What the scheduler is told that a task needs: its demand now and, with foresight, part of its growth.
     fn ask_of(&self, slot: u32) -> Ask {
         let state = &self.jobs[slot];
-        Ask { class: state.job.class, demand: self.planned_demand(state), tasks: state.job.tasks, types: state.job.types }
+        Ask {
+            class: state.job.class,
+            demand: self.planned_demand(state),
+            tasks: state.job.tasks,
+            types: state.job.types,
+        }
     }
 
     fn planned_demand(&self, state: &JobState) -> Amounts {
@@ -252,4 +263,3 @@ impl<P: Probe> Simulation<P> {
         self.jobs[slot].reserved = nodes;
     }
 }
-

@@ -70,9 +70,10 @@ pub fn shape_variance(normalised: &[f64; DIMS], dims: DimMask) -> f64 {
 impl Shape {
     pub(crate) fn new(setup: &Setup, window: Window) -> Self {
         let typical = setup.classes.iter().filter(|class| class.share_ppm > 0);
-        let capacity = setup.nodes.iter().map(|kind| {
-            i64::from(setup.node_types[usize::from(*kind)].capacity[crate::resources::Dim::Gpu])
-        });
+        let capacity = setup
+            .nodes
+            .iter()
+            .map(|kind| i64::from(setup.node_types[usize::from(*kind)].capacity[crate::resources::Dim::Gpu]));
         Self {
             window,
             typical: typical.map(|class| (class.typical, i64::from(class.share_ppm))).collect(),

@@ -195,7 +195,8 @@ impl Score for Ragp {
         if self.before.len() != view.len() {
             // Versions of nodes start at 1.
             self.before = vec![(0, 0.0); view.len()];
-            self.direction = view.node_types().iter().map(|kind| direction(kind, view.classes(), self.dims)).collect();
+            self.direction =
+                view.node_types().iter().map(|kind| direction(kind, view.classes(), self.dims)).collect();
         }
     }
 
@@ -207,7 +208,6 @@ impl Score for Ragp {
         after - before + self.weights.tightness * self.mean(&left)
     }
 }
-
 
 #[cfg(test)]
 mod tests {

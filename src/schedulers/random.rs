@@ -13,9 +13,7 @@ pub const CARD: Card = Card {
     source: "Baseline of Weng et al., Beware of Fragmentation, USENIX ATC 2023, section 6",
     seven_id: None,
     knobs: &[],
-    build: |tuning| {
-        Box::new(Random { stream: Stream::new(tuning.seed, Purpose::Scheduler, 0, 0), salt: 0 })
-    },
+    build: |tuning| Box::new(Random { stream: Stream::new(tuning.seed, Purpose::Scheduler, 0, 0), salt: 0 }),
 };
 
 #[derive(Clone, Debug)]

@@ -395,25 +395,30 @@ fn runs(values: &[f64]) -> Vec<Vec<(usize, f64)>> {
     runs
 }
 
-/// At most four points a pixel column – first, lowest, highest, last, in their order – so that no peak is lost and
-/// none is invented.
+/// At most two points a pixel column – the lowest and the highest in their order – and the first and the last of all:
+/// no peak is lost and none is invented.
 fn thinned(run: &[(usize, f64)], x_of: impl Fn(usize) -> f64) -> Vec<(f64, f64)> {
-    let mut points = Vec::with_capacity(run.len().min(4096));
-    let mut start = 0;
-    while start < run.len() {
-        let column = libm::floor(x_of(run[start].0));
-        let end = start + run[start..].iter().take_while(|(index, _)| libm::floor(x_of(*index)) == column).count();
-        let chunk = &run[start..end.max(start + 1)];
+    let mut points: Vec<(f64, f64)> = Vec::with_capacity(run.len().min(4096));
+    let mut push = |index: usize, value: f64| {
+        let x = x_of(index);
+        if points.last().is_none_or(|last| last.0 < x) {
+            points.push((x, value));
+        }
+    };
+    if let Some(&(index, value)) = run.first() {
+        push(index, value);
+    }
+    let column = |index: usize| libm::floor(x_of(index));
+    for chunk in run.chunk_by(|a, b| column(a.0) == column(b.0)) {
         let by_value = |a: &&(usize, f64), b: &&(usize, f64)| a.1.total_cmp(&b.1);
-        let mut keep: Vec<_> =
-            [chunk.first(), chunk.iter().min_by(by_value), chunk.iter().max_by(by_value), chunk.last()]
-                .into_iter()
-                .flatten()
-                .collect();
-        keep.sort_by_key(|(index, _)| *index);
-        keep.dedup_by_key(|(index, _)| *index);
-        points.extend(keep.into_iter().map(|(index, value)| (x_of(*index), *value)));
-        start += chunk.len();
+        if let (Some(low), Some(high)) = (chunk.iter().min_by(by_value), chunk.iter().max_by(by_value)) {
+            let (first, second) = if low.0 < high.0 { (low, high) } else { (high, low) };
+            push(first.0, first.1);
+            push(second.0, second.1);
+        }
+    }
+    if let Some(&(index, value)) = run.last() {
+        push(index, value);
     }
     points
 }
@@ -487,7 +492,7 @@ mod tests {
             let run: Vec<_> = values.iter().copied().enumerate().collect();
             let x_of = |index: usize| index as f64 / values.len() as f64 * width;
             let points = thinned(&run, x_of);
-            prop_assert!(points.len() as f64 <= 4.0 * (width + 2.0));
+            prop_assert!(points.len() as f64 <= 2.0 * (width + 3.0));
             prop_assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0));
             let highest = |points: &mut dyn Iterator<Item = f64>| points.fold(0.0, f64::max);
             prop_assert_eq!(

@@ -176,12 +176,14 @@ fn contour(frame: &Frame, palette: &Palette) -> Option<Stroke> {
 /// What is left.
 fn residual(frame: &Frame, node: &NodeFrame, palette: &Palette, marks: &mut Vec<Mark>) {
     let points = frame.shape(node, &node.residual);
-    let rays = if frame.middle { points.clone() } else { Vec::new() };
+    // One line out and back along every axis: seven times fewer things to draw.
+    let rays = points.iter().flat_map(|end| [[frame.centre; 2], *end]).collect();
     let fill = Some(Paint::Solid(palette.residual_fill));
     marks.push(Mark::Polygon { points, fill, stroke: contour(frame, palette) });
-    let stroke = Stroke::solid(palette.ray, if frame.big { 1.2 } else { 0.8 });
-    let centre = [frame.centre; 2];
-    marks.extend(rays.into_iter().map(|end| Mark::Line { points: vec![centre, end], stroke }));
+    if frame.middle {
+        let stroke = Stroke::solid(palette.ray, if frame.big { 1.2 } else { 0.8 });
+        marks.push(Mark::Line { points: rays, stroke });
+    }
 }
 
 /// What is left, nothing of it of use now: no fill, dashes, a bar.

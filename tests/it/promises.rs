@@ -5,9 +5,9 @@ use residua::cluster::NodeId;
 use residua::engine::Simulation;
 use residua::engine::port::{Ask, View};
 use residua::engine::setup::{NodeType, OutOfMemory, Queueing, Rebuilds, Setup, Sharing, Telemetry};
+use residua::error::Error;
 use residua::probes::{Fact, Probe, Stage, Standard, Totals};
 use residua::resources::{Amounts, DIMS, Dim, DimMask};
-use residua::error::Error;
 use residua::schedulers;
 use residua::units::{SimTime, Span};
 use residua::workload::{ClassId, Growth, Job, JobClass, TypeMask};
@@ -21,11 +21,10 @@ fn amounts(range: [std::ops::RangeInclusive<i32>; DIMS]) -> impl Strategy<Value 
 }
 
 fn node_type() -> impl Strategy<Value = NodeType> {
-    amounts([8..=64, 16..=128, 1..=8, 16..=64, 8..=64, 1..=40, 1..=40])
-        .prop_map(|mut capacity| {
-            capacity[Dim::Gpu] *= 1000;
-            NodeType { id: "N".to_owned(), title: "node".to_owned(), capacity }
-        })
+    amounts([8..=64, 16..=128, 1..=8, 16..=64, 8..=64, 1..=40, 1..=40]).prop_map(|mut capacity| {
+        capacity[Dim::Gpu] *= 1000;
+        NodeType { id: "N".to_owned(), title: "node".to_owned(), capacity }
+    })
 }
 
 fn job() -> impl Strategy<Value = Job> {
@@ -61,14 +60,9 @@ fn queueing() -> impl Strategy<Value = Queueing> {
 fn telemetry() -> impl Strategy<Value = Telemetry> {
     prop_oneof![
         Just(Telemetry::PERFECT),
-        (10..3600u64, 0.0..0.5f64, 0.05..=1.0f64, 0.0..0.2f64).prop_map(
-            |(interval, noise, smoothing, dead_band)| Telemetry {
-                interval: Span::from_secs(interval),
-                noise,
-                smoothing,
-                dead_band
-            }
-        ),
+        (10..3600u64, 0.0..0.5f64, 0.05..=1.0f64, 0.0..0.2f64).prop_map(|(interval, noise, smoothing, dead_band)| {
+            Telemetry { interval: Span::from_secs(interval), noise, smoothing, dead_band }
+        }),
     ]
 }
 
@@ -283,7 +277,8 @@ fn every_card_is_complete_and_every_id_unique() {
     let count = ids.len();
     ids.dedup();
     assert_eq!(ids.len(), count);
-    for id in ["scalar-5d", "scalar-7d", "tetris-5d", "tetris-7d", "best-fit-5d", "best-fit-7d", "ragp-5d", "ragp-io"] {
+    for id in ["scalar-5d", "scalar-7d", "tetris-5d", "tetris-7d", "best-fit-5d", "best-fit-7d", "ragp-5d", "ragp-io"]
+    {
         assert!(schedulers::find(id).is_some(), "{id}");
     }
 }

@@ -73,13 +73,27 @@ fn backfill_lets_a_small_job_pass_a_large_one() {
     let jobs = || vec![job(0, 100, gpus(3)), job(1, 100, gpus(2)), job(2, 10, gpus(1))];
     check(
         setup(gpus(4), 1, jobs()),
-        &["0.000 start 0 on 0", "2.000 start 2 on 0", "12.000 end 2", "100.000 end 0", "100.000 start 1 on 0", "200.000 end 1"],
+        &[
+            "0.000 start 0 on 0",
+            "2.000 start 2 on 0",
+            "12.000 end 2",
+            "100.000 end 0",
+            "100.000 start 1 on 0",
+            "200.000 end 1",
+        ],
     );
     let mut strict = setup(gpus(4), 1, jobs());
     strict.queueing = Queueing::STRICT;
     check(
         strict,
-        &["0.000 start 0 on 0", "100.000 end 0", "100.000 start 1 on 0", "100.000 start 2 on 0", "110.000 end 2", "200.000 end 1"],
+        &[
+            "0.000 start 0 on 0",
+            "100.000 end 0",
+            "100.000 start 1 on 0",
+            "100.000 start 2 on 0",
+            "110.000 end 2",
+            "200.000 end 1",
+        ],
     );
 }
 
@@ -133,7 +147,14 @@ fn a_job_without_memory_to_grow_is_requeued_and_loses_a_quarter_of_its_work() {
     // the other's end at 300 s and has 100 − 37.5 = 62.5 s left.
     check(
         breathing(OutOfMemory::Requeue),
-        &["0.000 start 0 on 0", "0.000 start 1 on 0", "50.000 evict 0", "300.000 end 1", "300.000 start 0 on 0", "362.500 end 0"],
+        &[
+            "0.000 start 0 on 0",
+            "0.000 start 1 on 0",
+            "50.000 evict 0",
+            "300.000 end 1",
+            "300.000 start 0 on 0",
+            "362.500 end 0",
+        ],
     );
 }
 

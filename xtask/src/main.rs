@@ -4,6 +4,7 @@
 // Tools measure real time; the bans of clippy.toml are for the simulator.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
+mod bench;
 mod check;
 mod dist;
 mod setup;
@@ -33,6 +34,9 @@ Residua's commands. Each installs what it needs and is missing.
   cargo xtask build [--public-path /residua/] [--dist dist]
       Builds dist/ for a static host, for the given path on it.
 
+  cargo xtask bench
+      Events per second of the simulator, natively and in a browser, as a ratio.
+
   cargo xtask setup
       Only installs what is missing.
 
@@ -44,6 +48,7 @@ Environment: CHROME and CHROMEDRIVER name the browser and driver for the tests.
 enum Task {
     Help,
     Setup,
+    Bench,
     Build { public_path: String, dist: PathBuf },
     Serve { port: u16, public_path: String, build: bool },
     Test { parts: Vec<Part> },
@@ -101,6 +106,7 @@ fn parse(mut arguments: lexopt::Parser) -> Result<Task> {
     Ok(match name.as_str() {
         "help" => Task::Help,
         "setup" => Task::Setup,
+        "bench" => Task::Bench,
         "build" => Task::Build {
             public_path: public_path.unwrap_or_else(|| "/".to_owned()),
             dist: dist.unwrap_or_else(|| "dist".into()),
@@ -127,6 +133,7 @@ fn perform(task: Task) -> Result<bool> {
             setup::axe(&check::scratch()?)?;
             println!("All is there.");
         }
+        Task::Bench => bench::run()?,
         Task::Build { public_path, dist } => {
             println!("Setting up");
             setup::for_building()?;
