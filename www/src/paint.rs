@@ -1,9 +1,14 @@
 //! Marks onto a canvas. It decides nothing: colours, places and order are in the marks.
 
+use std::f64::consts::{FRAC_PI_2, SQRT_2, TAU};
+
 use residua::stage::marks::{Anchor, Colour, HATCH_PITCH, HATCH_WIDTH, Mark, Paint, Point, Stroke};
 use residua::stage::tile::Pixels;
 use wasm_bindgen::{Clamped, JsCast, JsValue};
 use web_sys::{CanvasRenderingContext2d, CanvasWindingRule, HtmlCanvasElement, ImageData};
+
+/// The page's own font, as in `styles/tokens.css`: a canvas does not inherit it.
+const FONT: &str = "Inter, -apple-system, \"Segoe UI\", Roboto, \"Helvetica Neue\", Arial, system-ui, sans-serif";
 
 /// From this many nodes a picture of pixels is quicker than shapes.
 pub const PIXELS_FROM: usize = 1500;
@@ -32,8 +37,9 @@ pub fn fit(canvas: &HtmlCanvasElement, width: f64, height: f64, ratio: f64) -> O
 
 /// Draws marks, back to front.
 pub fn paint(context: &CanvasRenderingContext2d, marks: &[Mark]) {
+    let mut brush = Brush { context, fill: None, stroke: None, width: f64::NAN, letters: None };
     for mark in marks {
-        draw(context, mark);
+        brush.draw(mark);
     }
 }
 
@@ -44,72 +50,139 @@ pub fn put(context: &CanvasRenderingContext2d, pixels: &Pixels, left: f64, top: 
     }
 }
 
-fn draw(context: &CanvasRenderingContext2d, mark: &Mark) {
-    match mark {
-        Mark::Polygon { points, fill, stroke } => {
-            context.begin_path();
-            trace(context, points);
-            context.close_path();
-            finish(context, *fill, *stroke);
-        }
-        Mark::Ring { outer, inner, fill } => {
-            context.begin_path();
-            trace(context, outer);
-            context.close_path();
-            trace(context, inner);
-            context.close_path();
-            match fill {
-                Paint::Solid(colour) => {
-                    context.set_fill_style_str(&colour.css());
-                    context.fill_with_canvas_winding_rule(CanvasWindingRule::Evenodd);
-                }
-                Paint::Hatch { line, ground } => {
-                    context.save();
-                    context.clip_with_canvas_winding_rule(CanvasWindingRule::Evenodd);
-                    hatch(context, bounds(outer), *line, *ground);
-                    context.restore();
+/// A canvas and what it was last told: the browser takes longer to read the name of a colour than to draw with it.
+struct Brush<'a> {
+    context: &'a CanvasRenderingContext2d,
+    fill: Option<Colour>,
+    stroke: Option<Colour>,
+    width: f64,
+    letters: Option<(f64, Anchor)>,
+}
+
+impl Brush<'_> {
+    fn draw(&mut self, mark: &Mark) {
+        let context = self.context;
+        match mark {
+            Mark::Polygon { points, fill, stroke } => {
+                context.begin_path();
+                trace(context, points);
+                context.close_path();
+                self.finish(*fill, *stroke);
+            }
+            Mark::Ring { outer, inner, fill } => {
+                context.begin_path();
+                trace(context, outer);
+                context.close_path();
+                trace(context, inner);
+                context.close_path();
+                match fill {
+                    Paint::Solid(colour) => {
+                        self.fill_with(*colour);
+                        context.fill_with_canvas_winding_rule(CanvasWindingRule::Evenodd);
+                    }
+                    Paint::Hatch { line, ground } => {
+                        context.save();
+                        context.clip_with_canvas_winding_rule(CanvasWindingRule::Evenodd);
+                        self.hatch(bounds(outer), *line, *ground);
+                        context.restore();
+                        // What was set meanwhile is forgotten again.
+                        (self.fill, self.stroke, self.width) = (None, None, f64::NAN);
+                    }
                 }
             }
+            Mark::Line { points, stroke } => {
+                context.begin_path();
+                trace(context, points);
+                self.finish(None, Some(*stroke));
+            }
+            Mark::Circle { centre, radius, fill, stroke } => {
+                context.begin_path();
+                _ = context.arc(centre[0], centre[1], *radius, 0.0, TAU);
+                self.finish(*fill, *stroke);
+            }
+            Mark::Pie { centre, radius, share, fill } => {
+                context.begin_path();
+                context.move_to(centre[0], centre[1]);
+                let end = share.clamp(0.0, 1.0) * TAU - FRAC_PI_2;
+                _ = context.arc(centre[0], centre[1], *radius, -FRAC_PI_2, end);
+                context.close_path();
+                self.finish(Some(*fill), None);
+            }
+            Mark::Rect { at, size, fill, stroke } => {
+                context.begin_path();
+                context.rect(at[0], at[1], size[0], size[1]);
+                self.finish(*fill, *stroke);
+            }
+            Mark::Text { at, text, size, anchor, colour } => {
+                if self.letters != Some((*size, *anchor)) {
+                    context.set_font(&format!("{size}px {FONT}"));
+                    context.set_text_align(match anchor {
+                        Anchor::Start => "left",
+                        Anchor::Middle => "center",
+                        Anchor::End => "right",
+                    });
+                    self.letters = Some((*size, *anchor));
+                }
+                self.fill_with(*colour);
+                _ = context.fill_text(text, at[0], at[1]);
+            }
         }
-        Mark::Line { points, stroke } => {
-            context.begin_path();
-            trace(context, points);
-            finish(context, None, Some(*stroke));
+    }
+
+    /// Fills and strokes the path that was traced.
+    fn finish(&mut self, fill: Option<Paint>, stroke: Option<Stroke>) {
+        // No mark but a ring is hatched today; one that is gets the colour of the lines.
+        if let Some(Paint::Solid(colour) | Paint::Hatch { line: colour, .. }) = fill {
+            self.fill_with(colour);
+            self.context.fill();
         }
-        Mark::Circle { centre, radius, fill, stroke } => {
-            context.begin_path();
-            _ = context.arc(centre[0], centre[1], *radius, 0.0, std::f64::consts::TAU);
-            finish(context, *fill, *stroke);
+        if let Some(Stroke { colour, width, dash }) = stroke {
+            self.stroke_with(colour, width);
+            if dash.is_empty() {
+                self.context.stroke();
+            } else {
+                set_dash(self.context, dash);
+                self.context.stroke();
+                set_dash(self.context, &[]);
+            }
         }
-        Mark::Pie { centre, radius, share, fill } => {
-            let from = -std::f64::consts::FRAC_PI_2;
-            context.begin_path();
-            context.move_to(centre[0], centre[1]);
-            _ = context.arc(
-                centre[0],
-                centre[1],
-                *radius,
-                from,
-                from + share.clamp(0.0, 1.0) * std::f64::consts::TAU,
-            );
-            context.close_path();
-            finish(context, Some(*fill), None);
+    }
+
+    fn fill_with(&mut self, colour: Colour) {
+        if self.fill != Some(colour) {
+            self.context.set_fill_style_str(&colour.css());
+            self.fill = Some(colour);
         }
-        Mark::Rect { at, size, fill, stroke } => {
-            context.begin_path();
-            context.rect(at[0], at[1], size[0], size[1]);
-            finish(context, *fill, *stroke);
+    }
+
+    fn stroke_with(&mut self, colour: Colour, width: f64) {
+        if self.stroke != Some(colour) {
+            self.context.set_stroke_style_str(&colour.css());
+            self.stroke = Some(colour);
         }
-        Mark::Text { at, text, size, anchor, colour } => {
-            context.set_font(&format!("{size}px system-ui, sans-serif"));
-            context.set_text_align(match anchor {
-                Anchor::Start => "left",
-                Anchor::Middle => "center",
-                Anchor::End => "right",
-            });
-            context.set_fill_style_str(&colour.css());
-            _ = context.fill_text(text, at[0], at[1]);
+        #[expect(clippy::float_cmp, reason = "any change at all is a change")]
+        if self.width != width {
+            self.context.set_line_width(width);
+            self.width = width;
         }
+    }
+
+    /// Lines at 45° over an area. They run on from one area to the next, so that neighbours match.
+    fn hatch(&mut self, [low, high]: [Point; 2], line: Colour, ground: Colour) {
+        let context = self.context;
+        self.fill_with(ground);
+        context.fill_rect(low[0], low[1], high[0] - low[0], high[1] - low[1]);
+        // Lines x + y = c, `pitch` apart along an axis.
+        let pitch = HATCH_PITCH * SQRT_2;
+        let mut c = ((low[0] + low[1]) / pitch).floor() * pitch;
+        context.begin_path();
+        while c <= high[0] + high[1] + pitch {
+            context.move_to(c - low[1], low[1]);
+            context.line_to(c - high[1], high[1]);
+            c += pitch;
+        }
+        self.stroke_with(line, HATCH_WIDTH);
+        context.stroke();
     }
 }
 
@@ -123,29 +196,6 @@ fn trace(context: &CanvasRenderingContext2d, points: &[Point]) {
     }
 }
 
-/// Fills and strokes the path that was traced.
-fn finish(context: &CanvasRenderingContext2d, fill: Option<Paint>, stroke: Option<Stroke>) {
-    match fill {
-        None => {}
-        // No mark but a ring is hatched today; one that is gets the colour of the lines.
-        Some(Paint::Solid(colour) | Paint::Hatch { line: colour, .. }) => {
-            context.set_fill_style_str(&colour.css());
-            context.fill();
-        }
-    }
-    if let Some(Stroke { colour, width, dash }) = stroke {
-        context.set_stroke_style_str(&colour.css());
-        context.set_line_width(width);
-        if dash.is_empty() {
-            context.stroke();
-        } else {
-            set_dash(context, dash);
-            context.stroke();
-            set_dash(context, &[]);
-        }
-    }
-}
-
 fn set_dash(context: &CanvasRenderingContext2d, dash: &[f64]) {
     let lengths: js_sys::Array = dash.iter().map(|length| JsValue::from_f64(*length)).collect();
     _ = context.set_line_dash(&lengths);
@@ -155,22 +205,4 @@ fn bounds(points: &[Point]) -> [Point; 2] {
     points.iter().fold([[f64::INFINITY; 2], [f64::NEG_INFINITY; 2]], |[low, high], [x, y]| {
         [[low[0].min(*x), low[1].min(*y)], [high[0].max(*x), high[1].max(*y)]]
     })
-}
-
-/// Lines at 45° over an area. They run on from one area to the next, so that neighbours match.
-fn hatch(context: &CanvasRenderingContext2d, [low, high]: [Point; 2], line: Colour, ground: Colour) {
-    context.set_fill_style_str(&ground.css());
-    context.fill_rect(low[0], low[1], high[0] - low[0], high[1] - low[1]);
-    // Lines x + y = c, `pitch` apart along an axis.
-    let pitch = HATCH_PITCH * std::f64::consts::SQRT_2;
-    let mut c = ((low[0] + low[1]) / pitch).floor() * pitch;
-    context.begin_path();
-    while c <= high[0] + high[1] + pitch {
-        context.move_to(c - low[1], low[1]);
-        context.line_to(c - high[1], high[1]);
-        c += pitch;
-    }
-    context.set_stroke_style_str(&line.css());
-    context.set_line_width(HATCH_WIDTH);
-    context.stroke();
 }

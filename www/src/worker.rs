@@ -5,7 +5,7 @@
 
 use std::cell::RefCell;
 
-use js_sys::{Array, ArrayBuffer, Uint32Array};
+use js_sys::{Array, Uint32Array};
 use residua::stage::session::Session;
 use residua_protocol::{Ask, BUILD, MOST_ON_THE_WAY, Reply, read, write};
 use wasm_bindgen::closure::Closure;
@@ -18,6 +18,10 @@ const SLICE_MS: f64 = 20.0;
 /// How many frames it simulates before it looks at the clock.
 const STRIDE: usize = 4;
 
+/// How long it gathers frames before it sends them, in ms. Every buffer costs the page a redrawing; the first is sent
+/// at once.
+const GATHER_MS: f64 = 100.0;
+
 thread_local! {
     static WORKER: RefCell<Option<Worker>> = const { RefCell::new(None) };
 }
@@ -29,6 +33,10 @@ struct Worker {
     is_slice_due: bool,
     run: u32,
     session: Option<Session>,
+    /// Frames that are not sent yet.
+    gathered: Vec<u32>,
+    /// When frames were last sent.
+    sent: f64,
     /// Buffers sent and not yet taken over by the page.
     on_the_way: u32,
 }
@@ -56,7 +64,16 @@ fn main() {
     on_again.forget();
 
     let again = channel.port2();
-    let worker = Worker { scope: scope.clone(), again, is_slice_due: false, run: 0, session: None, on_the_way: 0 };
+    let worker = Worker {
+        scope: scope.clone(),
+        again,
+        is_slice_due: false,
+        run: 0,
+        session: None,
+        gathered: Vec::new(),
+        sent: 0.0,
+        on_the_way: 0,
+    };
     WORKER.with_borrow_mut(|slot| *slot = Some(worker));
     say(&scope, &Reply::Ready { build: BUILD.to_owned() });
 }
@@ -82,6 +99,8 @@ impl Worker {
             Ok(Ask::Start { run, request }) => {
                 self.run = run;
                 self.on_the_way = 0;
+                self.gathered.clear();
+                self.sent = 0.0;
                 match Session::start(&request) {
                     Ok(session) => {
                         let header = session.header().clone();
@@ -113,17 +132,15 @@ impl Worker {
         self.is_slice_due = false;
         let Some(session) = &mut self.session else { return };
         let end = now() + SLICE_MS;
-        let mut words = Vec::new();
         let mut done = None;
         while !session.is_over() && now() < end {
             let chunk = session.advance(STRIDE);
-            words.extend_from_slice(&chunk.words);
+            self.gathered.extend_from_slice(&chunk.words);
             done = chunk.done;
         }
-        let fault = session.fault();
-        if !words.is_empty() {
-            let buffer = Uint32Array::from(words.as_slice()).buffer();
-            self.send(&buffer);
+        let (is_over, fault) = (session.is_over(), session.fault());
+        if is_over || now() - self.sent >= GATHER_MS {
+            self.send();
         }
         if let Some(metrics) = done {
             say(&self.scope, &Reply::Done { run: self.run, metrics: Box::new(metrics) });
@@ -135,9 +152,16 @@ impl Worker {
         self.go_on();
     }
 
-    fn send(&mut self, buffer: &ArrayBuffer) {
+    /// Sends what was gathered.
+    fn send(&mut self) {
+        if self.gathered.is_empty() {
+            return;
+        }
+        let buffer = Uint32Array::from(self.gathered.as_slice()).buffer();
+        self.gathered.clear();
+        self.sent = now();
         self.on_the_way += 1;
-        if let Err(error) = self.scope.post_message_with_transfer(buffer, &Array::of1(buffer)) {
+        if let Err(error) = self.scope.post_message_with_transfer(&buffer, &Array::of1(&buffer)) {
             say(&self.scope, &Reply::Failed { message: format!("frames could not be sent: {error:?}") });
         }
     }
