@@ -10,7 +10,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use residua::probes::Metrics;
 use residua::scenario::Issue;
-use residua::stage::reel::{Frame, Reel, Stat};
+use residua::stage::reel::{Frame, Reel, ReelHeader, Stat};
 use residua::stage::session::RunRequest;
 use residua::units::SimTime;
 
@@ -271,10 +271,10 @@ impl Lab {
 
     /// Where a first visit starts: some hours into the measured window, where there is something to see.
     pub fn first_look(self) -> u64 {
-        self.with_header(0, |header| {
+        let early = |header: &ReelHeader| {
             header.warm_up_ms + (header.horizon_ms - header.warm_up_ms.min(header.horizon_ms)) / 4
-        })
-        .unwrap_or(0)
+        };
+        untrack(|| self.with_any_header(early)).unwrap_or(0)
     }
 
     fn reel(self, slot: usize) -> Option<Rc<RefCell<Reel>>> {
@@ -287,12 +287,12 @@ impl Lab {
     }
 
     /// Reads what is the same in all frames of a lane.
-    pub fn with_header<T>(self, slot: usize, read: impl FnOnce(&residua::stage::reel::ReelHeader) -> T) -> Option<T> {
+    pub fn with_header<T>(self, slot: usize, read: impl FnOnce(&ReelHeader) -> T) -> Option<T> {
         self.with_reel(slot, |reel| read(reel.header()))
     }
 
     /// What is the same in all lanes, read from the first that has it. Follows all of them.
-    pub fn with_any_header<T>(self, read: impl Fn(&residua::stage::reel::ReelHeader) -> T) -> Option<T> {
+    pub fn with_any_header<T>(self, read: impl Fn(&ReelHeader) -> T) -> Option<T> {
         (0..self.lanes()).find_map(|slot| {
             self.watches[slot].progress.track();
             self.with_header(slot, &read)

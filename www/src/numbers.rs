@@ -22,6 +22,8 @@ enum Style {
     Plain(u8),
     /// A share as a percentage with exactly that many decimals.
     Percent(u8),
+    /// A share as a percentage with at most that many decimals.
+    PercentUpTo(u8),
     /// Money with exactly that many decimals.
     Money(u8),
 }
@@ -63,6 +65,11 @@ impl Numbers {
     /// `15.9 %` of a share of 0.159.
     pub fn percent(self, share: f64, digits: u8) -> String {
         self.write(Style::Percent(digits), share)
+    }
+
+    /// `10 %`: at most `digits` decimals.
+    pub fn percent_short(self, share: f64, digits: u8) -> String {
+        self.write(Style::PercentUpTo(digits), share)
     }
 
     /// `$3,000` in the currency chosen.
@@ -152,6 +159,10 @@ fn format(lang: Lang, currency: &str, style: Style) -> js_sys::Function {
         Style::Percent(digits) => {
             set("style", "percent".into());
             decimals(digits, digits);
+        }
+        Style::PercentUpTo(digits) => {
+            set("style", "percent".into());
+            decimals(0, digits);
         }
         Style::Money(digits) => {
             set("style", "currency".into());

@@ -47,14 +47,13 @@ pub fn composed_keys() -> Vec<String> {
         keys.extend(["label", "help"].map(|part| format!("field.{}.{part}", field.key())));
     }
     for kpi in kpis::KPIS {
-        keys.extend(["label", "term", "help"].map(|part| format!("kpi.{}.{part}", kpi.id)));
+        keys.extend(["label", "help"].map(|part| format!("kpi.{}.{part}", kpi.id)));
     }
     for name in kpis::USES {
         keys.extend([format!("uses.{name}"), format!("uses.{name}.help")]);
     }
     for curve in curves::Curve::ALL {
-        let key = curve.key();
-        keys.extend([format!("curves.{key}"), format!("curves.{key}.term"), format!("curves.{key}.unit")]);
+        keys.extend([format!("curves.{}", curve.key()), format!("curves.{}.unit", curve.key())]);
     }
     for state in NodeState::ALL {
         keys.extend([format!("state.{}", state.name()), format!("state.{}.help", state.name())]);

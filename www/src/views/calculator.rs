@@ -84,7 +84,7 @@ pub fn Calculator() -> impl IntoView {
     let live = move || calculation.with(|calculation| calculation.source != WasteSource::Typed);
     let shown_share = move || {
         let share = share.get();
-        if share.is_finite() { numbers.percent(share, 2) } else { NOTHING.to_owned() }
+        if share.is_finite() { numbers.percent_short(share, 2) } else { NOTHING.to_owned() }
     };
 
     view! {

@@ -6,14 +6,15 @@ use std::rc::Rc;
 use leptos::html;
 use leptos::prelude::*;
 use residua::stage::charts::{Chart, Layout, Series};
-use residua::stage::marks::{Anchor, Mark, Paint};
+use residua::stage::marks::{Mark, Paint};
 use residua::stage::palette::{Palette, line_style};
 use residua::stage::reel::{Frame, Reel, Stat};
+use residua::units::SimTime;
 
 use super::grid::observe_width;
 use super::lane::Swatch;
 use crate::clock::{hours_minutes, now};
-use crate::i18n::{Lang, Text, use_text};
+use crate::i18n::{Lang, use_text};
 use crate::lab::{Lab, use_lab};
 use crate::numbers::{NOTHING, Numbers, use_numbers};
 use crate::paint;
@@ -23,8 +24,27 @@ use crate::theme::use_theme;
 /// Height of a chart in CSS pixels.
 const HEIGHT: f64 = 168.0;
 
+/// Each point is the mean of so many milliseconds before it: from minute to minute the curves jump with every job,
+/// and four of them could not be told apart. Only what was, so that the play head sees nothing that is still to come.
+const MEAN_OF: u64 = 30 * 60_000;
+
 /// Shortest time between two drawings of the same chart while frames still arrive, in milliseconds.
 const INTERVAL: f64 = 150.0;
+
+/// How many frames [`MEAN_OF`] is.
+fn frames_in_mean(reel: &Reel) -> usize {
+    (MEAN_OF / reel.header().interval_ms).max(1) as usize
+}
+
+/// The mean of each value and those before it, `count` in all; of fewer where there are fewer.
+fn means(values: &[f64], count: usize) -> Vec<f64> {
+    (0..values.len())
+        .map(|index| {
+            let before = &values[(index + 1).saturating_sub(count)..=index];
+            before.iter().sum::<f64>() / before.len() as f64
+        })
+        .collect()
+}
 
 /// A thing that is shown over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +90,23 @@ impl Curve {
 
     fn values(self, reel: &Reel, price: f64) -> Vec<f64> {
         let gpus = reel.header().gpus;
-        (0..reel.len()).filter_map(|index| Some(self.value(&reel.frame(index)?, gpus, price))).collect()
+        let values: Vec<f64> =
+            (0..reel.len()).filter_map(|index| Some(self.value(&reel.frame(index)?, gpus, price))).collect();
+        means(&values, frames_in_mean(reel))
+    }
+
+    /// The last of [`values`](Self::values) up to a frame.
+    fn value_at(self, reel: &Reel, index: usize, price: f64) -> f64 {
+        let gpus = reel.header().gpus;
+        let first = (index + 1).saturating_sub(frames_in_mean(reel));
+        let values: Vec<f64> =
+            (first..=index).filter_map(|index| Some(self.value(&reel.frame(index)?, gpus, price))).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    }
+
+    /// Whether the article reports a range of it for a scenario.
+    fn is_reported_in(self, scenario: &str) -> bool {
+        self == Self::Shape && REPORTED_IN.contains(&scenario)
     }
 
     /// As it stands in the list under the chart.
@@ -89,7 +125,7 @@ impl Curve {
     /// As it stands at the axis.
     fn at_axis(self, numbers: Numbers, value: f64) -> String {
         match self {
-            Self::Shape => numbers.short(value, 2),
+            Self::Shape => numbers.fixed(value, 2),
             Self::Stall | Self::Allocated | Self::Productive => numbers.percent(value, 0),
             Self::Waiting => numbers.whole(value),
             Self::Wasted => numbers.money(value, 0),
@@ -110,8 +146,8 @@ impl Curve {
     }
 }
 
-/// Ranges of fragmentation that the article reports under storage stress, and whose they are.
-const REPORTED: [(f64, f64, &str); 2] = [(0.04, 0.06, "curves.reported_io"), (0.09, 0.12, "curves.reported_others")];
+/// Ranges of fragmentation that the article reports under storage stress: RAGP-I/O's, and the baselines'.
+const REPORTED: [(f64, f64); 2] = [(0.04, 0.06), (0.09, 0.12)];
 
 /// Scenarios in which the article reports them.
 const REPORTED_IN: [&str; 2] = ["c-storage-stress", "d-breathing"];
@@ -238,7 +274,8 @@ fn ChartView(curve: Curve) -> impl IntoView {
             .map(|((id, values), title)| Series { label: title, values, style: line_style(id) })
             .collect();
         let chart = Chart {
-            size: [key.width, HEIGHT],
+            // Room at the right for half of the last hour's name.
+            size: [key.width - 6.0, HEIGHT],
             title: "",
             hours: drawn.hours,
             step: drawn.step,
@@ -254,13 +291,10 @@ fn ChartView(curve: Curve) -> impl IntoView {
             let place = chart.layout();
             layout.set_value(Some(place));
             if let Some(context) = paint::fit(&base, key.width, HEIGHT, key.ratio) {
-                if curve == Curve::Shape && REPORTED_IN.contains(&key.scenario.as_str()) {
-                    paint::paint(&context, &reported(&place, palette, text, false));
+                if curve.is_reported_in(&key.scenario) {
+                    paint::paint(&context, &reported(&place, palette));
                 }
                 paint::paint(&context, &chart.marks(palette));
-                if curve == Curve::Shape && REPORTED_IN.contains(&key.scenario.as_str()) {
-                    paint::paint(&context, &reported(&place, palette, text, true));
-                }
             }
         }
         let at = lab.cursor.get_untracked().unwrap_or(time);
@@ -286,7 +320,10 @@ fn ChartView(curve: Curve) -> impl IntoView {
             <figcaption>
                 <h3>
                     {move || text.t(&format!("curves.{}", curve.key()))}
-                    <span class="term" lang="en">{move || text.t(&format!("curves.{}.term", curve.key()))}</span>
+                    {move || {
+                        let term = text.maybe(&format!("curves.{}.term", curve.key()));
+                        term.map(|term| view! { <span class="term" lang="en">{term}</span> })
+                    }}
                 </h3>
                 <span class="note">{move || text.t(&format!("curves.{}.unit", curve.key()))}</span>
             </figcaption>
@@ -307,6 +344,17 @@ fn ChartView(curve: Curve) -> impl IntoView {
                 <canvas class="chart-cursor" node_ref=overlay aria-hidden="true"></canvas>
             </div>
             <Values curve=curve/>
+            <Show when=move || key.with(|key| curve.is_reported_in(&key.scenario))>
+                <p class="reported">
+                    <i aria-hidden="true"></i>
+                    {move || {
+                        let range = |(low, high): (f64, f64)| {
+                            format!("{}–{}", numbers.fixed(low, 2), numbers.fixed(high, 2))
+                        };
+                        text.tf("curves.reported", &[("io", &range(REPORTED[0])), ("others", &range(REPORTED[1]))])
+                    }}
+                </p>
+            </Show>
         </figure>
     }
 }
@@ -341,32 +389,35 @@ fn value_at(lab: Lab, slot: usize, curve: Curve) -> f64 {
     lab.watches[slot].frames.track();
     let time = lab.cursor.get().unwrap_or_else(|| lab.clock.shown.get());
     let price = lab.calculation.with(|calculation| calculation.price);
-    let gpus = lab.with_header(slot, |header| header.gpus).unwrap_or(f64::NAN);
-    lab.with_frame(slot, time, |frame| curve.value(frame, gpus, price)).unwrap_or(f64::NAN)
+    let value = lab.with_reel(slot, |reel| curve.value_at(reel, reel.index_at(SimTime(time)), price));
+    value.unwrap_or(f64::NAN)
 }
 
-/// The article's ranges: their grounds, or what stands on them.
-fn reported(layout: &Layout, palette: &Palette, text: Text, labels: bool) -> Vec<Mark> {
+/// The grounds of the article's ranges; what they are stands under the chart.
+fn reported(layout: &Layout, palette: &Palette) -> Vec<Mark> {
     REPORTED
         .into_iter()
-        .map(|(low, high, key)| {
+        .map(|(low, high)| {
             let (top, bottom) = (layout.y(high), layout.y(low));
-            if labels {
-                Mark::Text {
-                    at: [layout.left + 6.0, top + 11.0],
-                    text: text.t(key),
-                    size: 10.0,
-                    anchor: Anchor::Start,
-                    colour: palette.text,
-                }
-            } else {
-                Mark::Rect {
-                    at: [layout.left, top],
-                    size: [layout.right - layout.left, bottom - top],
-                    fill: Some(Paint::Solid(palette.band)),
-                    stroke: None,
-                }
+            Mark::Rect {
+                at: [layout.left, top],
+                size: [layout.right - layout.left, bottom - top],
+                fill: Some(Paint::Solid(palette.band)),
+                stroke: None,
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    fn a_mean_looks_back_only() {
+        assert_eq!(means(&[3.0, 5.0, 10.0, 0.0], 2), [3.0, 4.0, 7.5, 5.0]);
+        assert_eq!(means(&[], 2), [0.0; 0]);
+    }
 }

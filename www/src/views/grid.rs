@@ -396,7 +396,7 @@ pub fn NodeTable(lane: usize) -> impl IntoView {
                             format!("<td>{share}</td>")
                         })
                         .collect();
-                    format!("<tr><th scope=\"row\">{index}</th>{axes}<td>{}</td></tr>", state_name(text, node.state))
+                    format!("<tr><th scope=\"row\">{index}</th><td>{}</td>{axes}</tr>", state_name(text, node.state))
                 })
                 .collect::<String>()
         })
@@ -408,6 +408,7 @@ pub fn NodeTable(lane: usize) -> impl IntoView {
                 <thead>
                     <tr>
                         <th scope="col">{move || text.t("grid.column_node")}</th>
+                        <th scope="col">{move || text.t("grid.column_state")}</th>
                         {glyph::AXES
                             .into_iter()
                             .zip(glyph::AXIS_NAMES)
@@ -415,7 +416,6 @@ pub fn NodeTable(lane: usize) -> impl IntoView {
                                 <th scope="col"><abbr title=move || dim_name(text, dim)>{short}</abbr></th>
                             })
                             .collect_view()}
-                        <th scope="col">{move || text.t("grid.column_state")}</th>
                     </tr>
                 </thead>
                 // Only numbers and the page's own words: nothing of it comes from outside.

@@ -85,7 +85,7 @@ pub fn Kpis(lane: usize, kpis: &'static [Kpi]) -> impl IntoView {
                 .map(|&kpi| {
                     let value = Memo::new(move |_| kpi.value(lab, lane));
                     let label = move || text.t(&format!("kpi.{}.label", kpi.id));
-                    let term = move || text.maybe(&format!("kpi.{}.term", kpi.id)).unwrap_or_default();
+                    let term = move || text.maybe(&format!("kpi.{}.term", kpi.id));
                     let exact = move || {
                         let value = value.get();
                         if value.is_finite() { value.to_string() } else { String::new() }
@@ -105,7 +105,7 @@ pub fn Kpis(lane: usize, kpis: &'static [Kpi]) -> impl IntoView {
                         <div class="kpi" title=move || text.t(&format!("kpi.{}.help", kpi.id))>
                             <dt>
                                 {label}
-                                <span class="term" lang="en">{term}</span>
+                                {move || term().map(|term| view! { <span class="term" lang="en">{term}</span> })}
                             </dt>
                             <dd>
                                 <b data-testid="kpi" data-metric=kpi.id data-value=exact>

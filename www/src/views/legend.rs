@@ -64,6 +64,25 @@ pub fn StateSign(state: NodeState, size: f64) -> impl IntoView {
     view! { <Drawing size=[size, size] marks=marks/> }
 }
 
+/// What the parts of the bar are, in one line.
+#[component]
+pub fn UsesLine() -> impl IntoView {
+    let text = use_text();
+    view! {
+        <ul class="uses-line" aria-label=move || text.t("legend.bar")>
+            {USES
+                .into_iter()
+                .map(|name| view! {
+                    <li>
+                        <i class=format!("use-sample use-{name}") aria-hidden="true"></i>
+                        <span>{move || text.t(&format!("uses.{name}"))}</span>
+                    </li>
+                })
+                .collect_view()}
+        </ul>
+    }
+}
+
 /// The foldable legend.
 #[component]
 pub fn Legend() -> impl IntoView {
@@ -118,7 +137,7 @@ pub fn Legend() -> impl IntoView {
                                     <dt>
                                         {move || text.t(&format!("kpi.{}.label", kpi.id))}
                                         <span class="term" lang="en">
-                                            {move || text.t(&format!("kpi.{}.term", kpi.id))}
+                                            {move || text.maybe(&format!("kpi.{}.term", kpi.id))}
                                         </span>
                                     </dt>
                                     <dd>{move || text.t(&format!("kpi.{}.help", kpi.id))}</dd>

@@ -8,7 +8,7 @@ use super::curves::Curves;
 use super::field::{allowed, label, written};
 use super::headline::Headline;
 use super::lane::Lanes;
-use super::legend::Legend;
+use super::legend::{Legend, UsesLine};
 use super::setup::{LaneTools, Setup};
 use super::transport::{Icon, Transport};
 use crate::clock::hours_minutes;
@@ -44,21 +44,24 @@ pub fn Page() -> impl IntoView {
             <Transport/>
             <Notices/>
             <div class="stage">
-                <section class="compare" aria-labelledby="compare-title">
-                    <header class="section-header">
-                        <h2 id="compare-title">{move || text.t("lanes.title")}</h2>
-                        <p class="note">{move || since(lab, text)}</p>
+                <div class="column">
+                    <section class="compare" aria-labelledby="compare-title">
+                        <header class="section-header">
+                            <h2 id="compare-title">{move || text.t("lanes.title")}</h2>
+                            <p class="note">{move || since(lab, text)}</p>
+                        </header>
+                        <UsesLine/>
+                        <Lanes/>
                         <LaneTools/>
-                    </header>
-                    <Lanes/>
-                    <Legend/>
-                </section>
+                        <Legend/>
+                    </section>
+                    <Curves/>
+                </div>
                 <div class="rail">
                     <Setup/>
                     <Calculator/>
                 </div>
             </div>
-            <Curves/>
             <footer class="foot">
                 <p>{move || text.t("page.foot")}</p>
                 <p>{move || text.t("page.article")}</p>
