@@ -18,6 +18,11 @@ struct Ended {
     metrics: Metrics,
 }
 
+/// A name that no line ends in: with word joiners around what lines may be broken at.
+fn unbroken(name: &str) -> String {
+    name.replace('-', "\u{2060}-\u{2060}").replace('/', "\u{2060}/\u{2060}")
+}
+
 /// The lanes with the least and the greatest loss; `None` if they cannot be told apart.
 fn extremes(lanes: &[Ended]) -> Option<(&Ended, &Ended)> {
     let by_loss = |a: &&Ended, b: &&Ended| a.metrics.f_lost.total_cmp(&b.metrics.f_lost);
@@ -102,7 +107,7 @@ pub fn Headline() -> impl IntoView {
             .enumerate()
             .map(|(slot, id)| {
                 let metrics = lab.watches[slot].metrics.get()?;
-                Some(Ended { title: scheduler_title(id), metrics })
+                Some(Ended { title: unbroken(&scheduler_title(id)), metrics })
             })
             .collect::<Option<Vec<_>>>()
     });

@@ -92,7 +92,8 @@ pub fn Kpis(lane: usize, kpis: &'static [Kpi]) -> impl IntoView {
                     };
                     let difference = move || {
                         if lane == 0 {
-                            return String::new();
+                            // Said once: what the others are compared with.
+                            return if kpi.id == "f_lost" { text.t("lane.first") } else { String::new() };
                         }
                         let difference = kpi.difference(numbers, value.get(), kpi.value(lab, 0));
                         if kpi.kind == Kind::Share && !difference.is_empty() {

@@ -92,7 +92,6 @@ fn LaneView(lane: usize) -> impl IntoView {
                 <span class="lane-note">
                     {move || match watch.progress.get() {
                         Progress::Starting | Progress::Running => numbers.percent(done(), 0),
-                        _ if lane == 0 => text.t("lane.first"),
                         _ => String::new(),
                     }}
                 </span>
