@@ -1,6 +1,7 @@
 //! The tables of the model's specification, reproduced: an independent prototype's means over 20 seeds.
 //!
 //! A mean agrees when it lies within twice the printed half-interval, and half a unit of the last printed digit.
+//! `RESIDUA_REPORT=FILE cargo test published` writes ours beside theirs.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -15,7 +16,19 @@ const SEEDS: u64 = 20;
 struct Expected {
     metric: String,
     mean: f64,
-    tolerance: f64,
+    half: f64,
+    unit: f64,
+}
+
+impl Expected {
+    fn agrees_with(&self, mean: f64) -> bool {
+        (mean - self.mean).abs() <= 2.0 * self.half + self.unit / 2.0
+    }
+
+    /// Digits after the point that were printed.
+    fn digits(&self) -> usize {
+        (0..6).find(|digits| self.unit >= 0.5 * 0.1f64.powi(*digits)).unwrap_or(6) as usize
+    }
 }
 
 /// What is expected of one scheduler on one scenario at one load.
@@ -29,7 +42,7 @@ fn tables() -> Table {
         let number = |at: usize| cells[at].parse::<f64>().expect("a number");
         let key = (cells[0].to_owned(), cells[1].to_owned(), cells[2].to_owned());
         let (mean, half, unit) = (number(4), number(5), number(6));
-        let expected = Expected { metric: cells[3].to_owned(), mean, tolerance: 2.0 * half + unit / 2.0 };
+        let expected = Expected { metric: cells[3].to_owned(), mean, half, unit };
         tables.entry(key).or_default().push(expected);
     }
     tables
@@ -68,26 +81,47 @@ fn run_all(rows: &[&(String, String, String)]) -> Vec<Vec<Metrics>> {
 
 #[test]
 fn the_tables_of_the_model_are_reproduced() {
-    let tables = tables();
+    let report_file = std::env::var_os("RESIDUA_REPORT");
+    let mut tables = tables();
     assert_eq!(tables.len(), 4 * 12 + 2 * 7, "the tables are complete");
+    if report_file.is_none() {
+        // The two without an idea of their own are left to the report: a sixth of the time.
+        tables.retain(|(_, _, scheduler), _| !scheduler.starts_with("first-fit") && !scheduler.starts_with("random"));
+    }
     let rows: Vec<_> = tables.keys().collect();
     let runs = run_all(&rows);
     let mut deviations = Vec::new();
+    let mut report = String::new();
+    let mut last = None;
     for ((key, expected), runs) in tables.iter().zip(&runs) {
+        let (scenario, load, scheduler) = key;
+        if last != Some((scenario, load)) {
+            let names: Vec<&str> = expected.iter().map(|expected| expected.metric.as_str()).collect();
+            report += &format!("\n### {scenario}, load {load}\n\n| scheduler | {} |\n", names.join(" | "));
+            report += &format!("|---|{}\n", "---|".repeat(names.len()));
+            last = Some((scenario, load));
+        }
+        report += &format!("| {scheduler} |");
         for expected in expected {
             let value = |metrics: &Metrics| {
                 let named = metrics.named();
                 named.iter().find(|(name, _)| *name == expected.metric).and_then(|(_, value)| *value)
             };
             let mean = runs.iter().filter_map(value).sum::<f64>() / runs.len() as f64;
-            if (mean - expected.mean).abs() > expected.tolerance {
-                let Expected { metric, mean: printed, tolerance } = expected;
-                deviations.push(format!("{key:?} {metric}: {mean:.5}, expected {printed} ± {tolerance:.5}"));
+            let Expected { metric, mean: printed, half, .. } = expected;
+            let digits = expected.digits();
+            report += &format!(" {mean:.digits$} ({printed:.digits$} ± {half:.digits$}) |");
+            if !expected.agrees_with(mean) {
+                deviations.push(format!("{key:?} {metric}: {mean:.5}, expected {printed} ± 2 × {half}"));
             }
         }
+        report += "\n";
         for metrics in runs {
             assert_eq!(metrics.ledger.difference, 0);
         }
+    }
+    if let Some(file) = report_file {
+        std::fs::write(file, report).expect("the report can be written");
     }
     assert!(deviations.is_empty(), "{}", deviations.join("\n"));
 }
