@@ -1,14 +1,14 @@
-//! Gives both programs the same build id: a hash of every source they are made of. A page and a worker from
-//! different builds can meet (the browser caches them separately); by the id they notice.
+//! Gives both programs the same build id: a hash of every source that a worker is made of. A page and a worker from
+//! different builds can meet, since the browser caches them separately; by the id they notice.
 
 use std::fs;
 use std::path::Path;
 
 fn main() {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for folder in ["../src", "../scenarios", "src", "locales"] {
-        println!("cargo:rerun-if-changed={folder}");
-        visit(Path::new(folder), &mut hash);
+    for path in ["../src", "../scenarios", "src/protocol.rs", "src/worker.rs"] {
+        println!("cargo:rerun-if-changed={path}");
+        visit(Path::new(path), &mut hash);
     }
     println!("cargo:rustc-env=RESIDUA_BUILD={hash:016x}");
 }

@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsValue;
 
-/// Stands for the sources that this program was built from: a page and a worker that differ in it do not understand
-/// each other.
+/// Stands for the sources that workers are built from: a page and a worker that differ in it may not understand each
+/// other.
 pub const BUILD: &str = env!("RESIDUA_BUILD");
 
 /// Frames on their way at most. A page that has not taken over that many is given time to.

@@ -15,9 +15,6 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, MessageP
 /// How long it works before it listens, in ms.
 const SLICE_MS: f64 = 20.0;
 
-/// How many frames it simulates before it looks at the clock.
-const STRIDE: usize = 4;
-
 /// How long it gathers frames before it sends them, in ms. Every buffer costs the page a redrawing; the first is sent
 /// at once.
 const GATHER_MS: f64 = 100.0;
@@ -134,7 +131,7 @@ impl Worker {
         let end = now() + SLICE_MS;
         let mut done = None;
         while !session.is_over() && now() < end {
-            let chunk = session.advance(STRIDE);
+            let chunk = session.advance(1);
             self.gathered.extend_from_slice(&chunk.words);
             done = chunk.done;
         }
