@@ -275,7 +275,7 @@ mod tests {
 
     const HALF: [f64; DIMS] = [0.5; DIMS];
 
-    fn state(change: impl FnOnce(&mut Seen<'_>)) -> NodeState {
+    fn state<'a>(change: impl FnOnce(&mut Seen<'a>)) -> NodeState {
         let mut seen = Seen {
             left: &HALF,
             forecast: None,

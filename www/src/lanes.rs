@@ -22,6 +22,7 @@ const PATIENCE_MS: i32 = 60_000;
 
 /// What a lane tells.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "an event is handed over once and not kept")]
 pub enum LaneEvent {
     /// Its worker listens.
     Ready,
@@ -59,13 +60,16 @@ struct State {
     announced: u32,
 }
 
+/// What the browser calls when a worker says something, when it fails, and when time is up.
+type Ears = (Closure<dyn FnMut(MessageEvent)>, Closure<dyn FnMut(Event)>, Closure<dyn FnMut()>);
+
 /// A worker and the ears of the page for it.
 struct Hands {
     worker: Worker,
     /// Where its loader is, until it is no longer needed.
     address: String,
     patience: Option<i32>,
-    _ears: (Closure<dyn FnMut(MessageEvent)>, Closure<dyn FnMut(Event)>, Closure<dyn FnMut()>),
+    _ears: Ears,
 }
 
 impl Drop for Hands {
@@ -229,7 +233,7 @@ impl State {
                 self.announced = run;
                 (run == self.run).then_some(LaneEvent::Header(header))
             }
-            Reply::Done { run, metrics } => (run == self.run).then(|| LaneEvent::Done(*metrics)),
+            Reply::Done { run, metrics } => (run == self.run).then_some(LaneEvent::Done(*metrics)),
             Reply::Problems { run, issues } => (run == self.run).then_some(LaneEvent::Problems(issues)),
             Reply::Failed { message } => self.fail(message),
         }

@@ -209,11 +209,11 @@ fn axes_are_clockwise_from_twelve_compute_host_data_path() {
     residual[Dim::Sto.index()] = 1.0;
     let node = NodeFrame { residual, ..nodes().remove(0) };
     let marks = glyph::marks(&node, 120.0, &Palette::LIGHT);
-    let corners = marks.iter().filter_map(|mark| match mark {
+    let mut corners = marks.iter().filter_map(|mark| match mark {
         Mark::Polygon { points, .. } => Some(points),
         _ => None,
     });
-    let residual = corners.last().unwrap();
+    let residual = corners.next_back().unwrap();
     let far = residual.iter().min_by(|a, b| a[0].total_cmp(&b[0])).unwrap();
     assert!(far[0] < 25.0 && far[1] > 60.0, "{far:?}");
     // And the axes run clockwise: each corner lies clockwise of the one before.

@@ -47,7 +47,7 @@ fn cover(mark: &Mark, at: Point) -> Option<Colour> {
         }
         Mark::Pie { centre, radius, share, fill } => {
             // Clockwise from 12 o'clock.
-            let turn = (at[0] - centre[0]).atan2(centre[1] - at[1]).rem_euclid(std::f64::consts::TAU);
+            let turn = libm::atan2(at[0] - centre[0], centre[1] - at[1]).rem_euclid(std::f64::consts::TAU);
             (Some(*fill).filter(|_| length(at, *centre) <= *radius && turn <= share * std::f64::consts::TAU), None)
         }
         Mark::Rect { at: corner, size, fill, stroke } => {
@@ -67,13 +67,14 @@ fn colour(fill: Paint, [x, y]: Point) -> Colour {
         Paint::Solid(colour) => colour,
         Paint::Hatch { line, ground } => {
             let across = ((x + y) / std::f64::consts::SQRT_2).rem_euclid(HATCH_PITCH);
-            if across < HATCH_WIDTH / 2.0 || across > HATCH_PITCH - HATCH_WIDTH / 2.0 { line } else { ground }
+            if (HATCH_WIDTH / 2.0..=HATCH_PITCH - HATCH_WIDTH / 2.0).contains(&across) { ground } else { line }
         }
     }
 }
 
 fn length(a: Point, b: Point) -> f64 {
-    ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)).sqrt()
+    let [x, y] = [a[0] - b[0], a[1] - b[1]];
+    (x * x + y * y).sqrt()
 }
 
 fn inside(points: &[Point], [x, y]: Point) -> bool {
