@@ -279,8 +279,8 @@ mod tests {
             let (least, most) = field.range();
             for value in [least, most] {
                 let set = [(path.to_owned(), value.to_string())];
-                let read = Scenario::preset(FIRST_SCENARIO, &set);
-                assert!(read.is_ok(), "{path} = {value}: {}", read.unwrap_err());
+                let setup = Scenario::preset(FIRST_SCENARIO, &set).and_then(|read| read.setup("ragp-io", 1));
+                assert!(setup.is_ok(), "{path} = {value}: {}", setup.unwrap_err());
             }
         }
     }

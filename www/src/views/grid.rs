@@ -425,10 +425,12 @@ pub fn NodeTable(lane: usize) -> impl IntoView {
     }
 }
 
+/// An observer and what it calls; dropped, nothing is called any more.
+type Observing = (web_sys::ResizeObserver, Closure<dyn Fn()>);
+
 /// Keeps `width` at the width of an element, for as long as the component lives.
 pub fn observe_width(element: NodeRef<html::Div>, width: RwSignal<f64>) {
-    let observer: StoredValue<Option<(web_sys::ResizeObserver, Closure<dyn Fn()>)>, LocalStorage> =
-        StoredValue::new_local(None);
+    let observer = StoredValue::new_local(None::<Observing>);
     Effect::new(move |_| {
         let Some(element) = element.get() else {
             return;

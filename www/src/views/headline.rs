@@ -153,11 +153,9 @@ pub fn Headline() -> impl IntoView {
 
     view! {
         <section class="headline">
-            <p class="eyebrow">{move || if ended.with(Option::is_some) {
-                text.t("headline.question")
-            } else {
-                text.t("headline.eyebrow")
-            }}</p>
+            <p class="eyebrow">
+                {move || if ended.with(Option::is_some) { text.t("headline.question") } else { text.t("headline.eyebrow") }}
+            </p>
             <h1>{sentence}</h1>
             <p class="lead" role="status">{lines}</p>
         </section>

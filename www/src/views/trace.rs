@@ -169,9 +169,10 @@ pub fn TraceDrop() -> impl IntoView {
             <p>{move || text.t("trace.what")}</p>
             <p class="note">{move || text.t("trace.private")}</p>
             <label class="drop">
-                <span>{move || text.t("trace.choose")}</span>
+                <span class="button">{move || text.t("trace.choose")}</span>
                 <input
                     type="file"
+                    class="sr"
                     multiple
                     accept=".csv,.tsv,.txt,text/csv"
                     data-testid="trace-input"
@@ -374,7 +375,7 @@ fn Findings(findings: Vec<Finding>) -> impl IntoView {
                                         <td>{numbers.plain(finding.row as f64, 0)}</td>
                                         <td><code>{finding.column}</code></td>
                                         <td><code>{finding.value}</code></td>
-                                        <td>{kind} <span class="note" lang="en">{finding.reason}</span></td>
+                                        <td>{kind} ": " <span class="note" lang="en">{finding.reason}</span></td>
                                     </tr>
                                 }
                             })
