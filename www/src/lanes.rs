@@ -173,9 +173,16 @@ impl Lane {
             let hear = hear.clone();
             move |event: Event| {
                 event.prevent_default();
-                let reason = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message).filter(|text| !text.is_empty());
-                let message = reason.unwrap_or_else(|| "the worker could not be loaded".to_owned());
-                hear(&|state| state.fail(message.clone()));
+                let reason = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message).unwrap_or_default();
+                hear(&|state| {
+                    let message = match reason.as_str() {
+                        "" if state.is_ready => "the worker failed without saying why".to_owned(),
+                        "" => "the worker could not be loaded".to_owned(),
+                        reason if state.is_ready => reason.to_owned(),
+                        reason => format!("the worker could not be loaded: {reason}"),
+                    };
+                    state.fail(message)
+                });
             }
         });
         let on_timeout = Closure::<dyn FnMut()>::new(move || {
