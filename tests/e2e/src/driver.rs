@@ -6,8 +6,11 @@ use std::{
     thread,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use xtask::browser::Browser;
+
+/// How often it is started before its refusal is believed.
+const ATTEMPTS: usize = 5;
 
 /// A running chromedriver. It gives each session a fresh profile in a temporary
 /// folder and removes that at the session's end.
@@ -20,6 +23,19 @@ pub struct Driver {
 impl Driver {
     /// Starts it and waits until it says on which port it listens.
     pub fn start(browser: &Browser) -> Result<Self> {
+        // It chooses a free IPv4 port and then wants the same one for IPv6, which now and then is taken: it gives up,
+        // and another attempt gets another port.
+        let mut outcome = Self::attempt(browser);
+        for _ in 1..ATTEMPTS {
+            if outcome.is_ok() {
+                break;
+            }
+            outcome = Self::attempt(browser);
+        }
+        outcome
+    }
+
+    fn attempt(browser: &Browser) -> Result<Self> {
         let mut child = Command::new(&browser.driver)
             .args(["--port=0", "--log-level=SEVERE"])
             .stdout(Stdio::piped())
@@ -28,14 +44,17 @@ impl Driver {
             .with_context(|| format!("{} could not be started", browser.driver.display()))?;
         let output = child.stdout.take().context("the driver has no output")?;
         let mut lines = BufReader::new(output).lines();
-        let port = lines.by_ref().map_while(Result::ok).find_map(|line| port_in(&line));
+        let mut said = Vec::new();
+        let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
+            let port = port_in(&line);
+            said.push(line);
+            port
+        });
         // Its later words are of no interest, but it must be able to say them.
         thread::spawn(move || lines.for_each(drop));
-        let Some(port) = port else {
-            drop(child.kill());
-            anyhow::bail!("the driver ended without listening on a port");
-        };
-        Ok(Self { child, port })
+        let driver = Self { child, port: port.unwrap_or_default() };
+        ensure!(port.is_some(), "the driver ended without listening on a port; it said: {said:#?}");
+        Ok(driver)
     }
 
     /// Where it takes commands.
