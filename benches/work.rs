@@ -1,13 +1,14 @@
 //! What the speed benchmarks run, natively and in a browser: RAGP-I/O on the storage-stress scenario, exact.
 
 use residua::engine::Simulation;
+use residua::probes::Standard;
 use residua::scenario::Scenario;
 
 /// Nodes and simulated hours: about as many events each as keep a run within seconds.
 pub const CASES: [(u32, f64); 3] = [(64, 30.0), (1_000, 2.0), (10_000, 0.1)];
 
 /// A run that has not begun.
-pub fn prepare(nodes: u32, hours: f64) -> Simulation {
+pub fn prepare(nodes: u32, hours: f64) -> Simulation<Standard> {
     let set =
         [("nodes", nodes.to_string()), ("hours", hours.to_string()), ("warm_up_hours", (hours / 2.0).to_string())];
     let set = set.map(|(key, value)| (key.to_owned(), value));
@@ -16,7 +17,7 @@ pub fn prepare(nodes: u32, hours: f64) -> Simulation {
 }
 
 /// Runs to the end; returns the number of events and the digest, which must be the same everywhere.
-pub fn run(mut simulation: Simulation) -> (u64, u64) {
+pub fn run(mut simulation: Simulation<Standard>) -> (u64, u64) {
     simulation.run_to_end();
     (simulation.events(), simulation.digest())
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::resources::Amounts;
+
 pub mod books;
 
 pub use books::Cluster;
@@ -17,4 +19,15 @@ impl NodeId {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+}
+
+/// A kind of node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeType {
+    /// Short name, e.g. `G8`.
+    pub id: String,
+    /// What it is, e.g. `8×H100-80`.
+    pub title: String,
+    /// Nominal capacity.
+    pub capacity: Amounts,
 }

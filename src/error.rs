@@ -2,8 +2,6 @@
 
 use core::fmt;
 
-use crate::cluster::NodeId;
-
 /// Why a run cannot start, or had to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
@@ -13,8 +11,15 @@ pub enum Error {
     BrokenRule {
         /// Id of the scheduler.
         scheduler: String,
-        /// The node it named.
-        node: NodeId,
+        /// Position of the node it named.
+        node: u32,
+        /// Position of the job in order of arrival.
+        job: u64,
+    },
+    /// The books refused a placement that had passed as feasible: a fault of the simulator.
+    Refused {
+        /// Position of the node.
+        node: u32,
         /// Position of the job in order of arrival.
         job: u64,
     },
@@ -26,9 +31,14 @@ impl fmt::Display for Error {
             Self::Setup(text) => write!(f, "this run cannot start: {text}"),
             Self::BrokenRule { scheduler, node, job } => write!(
                 f,
-                "scheduler {scheduler} put job {job} on node {}, which was not among its candidates; the run stops here",
-                node.0
+                "scheduler {scheduler} put job {job} on node {node}, which was not among its candidates; the run stops here"
             ),
+            Self::Refused { node, job } => {
+                write!(
+                    f,
+                    "node {node} does not hold job {job}, which seemed to fit; the run stops here: please report it"
+                )
+            }
         }
     }
 }

@@ -1,10 +1,9 @@
 //! Listeners: facts leave the engine by one door, and probes count them. Probes read; they change nothing.
 
-use crate::cluster::{Cluster, NodeId};
-use crate::engine::JobState;
+use crate::engine::Simulation;
 use crate::engine::setup::Setup;
+use crate::error::Error;
 use crate::units::SimTime;
-use crate::workload::Job;
 
 pub mod churn;
 pub mod digest;
@@ -13,117 +12,8 @@ pub mod metrics;
 pub mod shape;
 pub mod waits;
 
+pub use crate::engine::facts::{Fact, Probe, Stage, Totals};
 pub use metrics::{LedgerHours, Metrics};
-
-/// Something that happened.
-#[derive(Debug)]
-pub enum Fact<'a> {
-    /// A job arrived.
-    Arrived {
-        /// It.
-        job: &'a Job,
-    },
-    /// A job started on these nodes, one a task.
-    Started {
-        /// It.
-        job: &'a Job,
-        /// The node of each task.
-        nodes: &'a [NodeId],
-        /// Whether it never ran before.
-        is_first: bool,
-        /// Tasks that left their node with more asked of its soft dimensions than it can give.
-        oversubscribed: usize,
-    },
-    /// A job ended.
-    Finished {
-        /// Its last state; it holds no nodes any more.
-        state: &'a JobState,
-        /// What its last millisecond could have done beyond its work: GPU thousandths × millionths × ms.
-        overshoot: i128,
-    },
-    /// A job was taken off its nodes for want of GPU memory.
-    Evicted {
-        /// Its position in order of arrival.
-        job: u64,
-        /// Work thrown away: GPU thousandths × millionths × ms.
-        lost: i128,
-    },
-    /// A node's storage started or ended a rebuild.
-    Rebuild {
-        /// The node.
-        node: NodeId,
-        /// Started, rather than ended.
-        starts: bool,
-    },
-    /// A node's books, health or reservation changed; told once a node and event, after all else.
-    NodeChanged {
-        /// The node.
-        node: NodeId,
-        /// Whether it is kept for a job that has waited long.
-        reserved: bool,
-    },
-    /// A telemetry reading was taken.
-    Reading {
-        /// The node.
-        node: NodeId,
-        /// Whether the typical task of the first class fits by storage.
-        truth: bool,
-        /// Whether the scheduler believes so.
-        believed: bool,
-    },
-    /// The once-a-minute look at the queue.
-    QueueSample {
-        /// Jobs waiting.
-        waiting: u64,
-        /// Those of them that the residuals of all nodes together would hold.
-        fits_in_total: u64,
-    },
-}
-
-/// Sums over the cluster, kept exactly.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// GPUs of the fleet, in thousandths.
-    pub capacity_milli: i64,
-    /// GPUs allocated, in thousandths.
-    pub allocated_milli: i64,
-    /// GPUs that advance work: thousandths × millionths of full speed.
-    pub productive: i64,
-    /// Jobs waiting.
-    pub waiting: u32,
-    /// Jobs running.
-    pub running: u32,
-}
-
-/// What a probe may look at.
-#[derive(Clone, Copy, Debug)]
-pub struct Stage<'a> {
-    /// The nodes.
-    pub cluster: &'a Cluster,
-    /// Sums over them.
-    pub totals: &'a Totals,
-}
-
-/// A listener.
-pub trait Probe: Clone + core::fmt::Debug {
-    /// Time passes, during which nothing changes.
-    fn elapse(&mut self, from: SimTime, to: SimTime, totals: &Totals);
-
-    /// Something happened.
-    fn observe(&mut self, at: SimTime, fact: &Fact<'_>, stage: &Stage<'_>);
-}
-
-impl<A: Probe, B: Probe> Probe for (A, B) {
-    fn elapse(&mut self, from: SimTime, to: SimTime, totals: &Totals) {
-        self.0.elapse(from, to, totals);
-        self.1.elapse(from, to, totals);
-    }
-
-    fn observe(&mut self, at: SimTime, fact: &Fact<'_>, stage: &Stage<'_>) {
-        self.0.observe(at, fact, stage);
-        self.1.observe(at, fact, stage);
-    }
-}
 
 /// The measured window: from the end of the warm-up on.
 #[derive(Clone, Copy, Debug)]
@@ -207,6 +97,7 @@ impl Probe for Standard {
         self.shape.elapse(from, to);
         self.ledger.elapse(from, to, totals, self.shape.free());
         self.waits.elapse(from, to, totals);
+        self.churn.elapse(to);
     }
 
     fn observe(&mut self, at: SimTime, fact: &Fact<'_>, stage: &Stage<'_>) {
@@ -215,5 +106,28 @@ impl Probe for Standard {
         self.waits.observe(at, fact);
         self.churn.observe(at, fact);
         self.digest.observe(at, fact);
+    }
+}
+
+impl Simulation<Standard> {
+    /// A run that measures everything of [`Metrics`].
+    ///
+    /// # Errors
+    /// [`Error::Setup`] if the setup contradicts itself.
+    pub fn new(setup: Setup) -> Result<Self, Error> {
+        let probe = Standard::new(&setup);
+        Self::with_probe(setup, probe)
+    }
+
+    /// The measures of the window so far.
+    #[must_use]
+    pub fn metrics(&self) -> Metrics {
+        self.probe().metrics(self.pending_work())
+    }
+
+    /// A fingerprint of everything that happened so far: equal runs have equal digests, native and WASM.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        self.probe().digest()
     }
 }

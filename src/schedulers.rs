@@ -1,9 +1,13 @@
 //! The roster of schedulers: one line each. Everything that lists schedulers is derived from it.
 
-use serde::{Deserialize, Serialize};
-
+use crate::engine::Simulation;
+use crate::engine::facts::Probe;
 use crate::engine::port::Scheduler;
+use crate::engine::setup::Setup;
+use crate::error::Error;
 use crate::resources::DimMask;
+
+pub use crate::engine::setup::Choice;
 
 pub mod best_fit;
 pub mod fgd;
@@ -60,26 +64,6 @@ pub struct Tuning {
     pub seed: u64,
 }
 
-/// A scheduler of the roster with everything about it settled.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
-    /// Roster id, e.g. `ragp-io`.
-    pub id: String,
-    /// Dimensions that decide whether a task fits.
-    pub fit_dims: DimMask,
-    /// Dimensions that the score looks at.
-    pub score_dims: DimMask,
-    /// Plan with this share of the estimated soft capacity, in millionths (θ).
-    pub safety_ppm: u32,
-    /// Never place on a node whose estimated storage bandwidth is below this share of nominal, in millionths;
-    /// 0: no such rule.
-    pub cordon_ppm: u32,
-    /// Share of the remaining growth that is planned for at admission, in millionths.
-    pub foresight_ppm: u32,
-    /// Values of the card's knobs, in their order.
-    pub knobs: Vec<f64>,
-}
-
 /// One selectable scheduler: a card and the dimensions it sees.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -133,4 +117,25 @@ pub fn entries() -> impl Iterator<Item = Entry> {
 #[must_use]
 pub fn find(id: &str) -> Option<Entry> {
     entries().find(|entry| entry.id() == id || format!("{}-{}d", entry.card.family, entry.sees.len()) == id)
+}
+
+impl<P: Probe> Simulation<P> {
+    /// A run with the scheduler of the roster that `setup` names; `probe` is told what happens.
+    ///
+    /// # Errors
+    /// [`Error::Setup`] if there is no such scheduler, or the setup contradicts itself.
+    pub fn with_probe(setup: Setup, probe: P) -> Result<Self, Error> {
+        let choice = &setup.scheduler;
+        let entry = find(&choice.id).ok_or_else(|| Error::Setup(format!("there is no scheduler {:?}", choice.id)))?;
+        let (wanted, given) = (entry.card.knobs.len(), choice.knobs.len());
+        if wanted != given {
+            return Err(Error::Setup(format!("{} has {wanted} knobs, but {given} values are given", choice.id)));
+        }
+        let scheduler = (entry.card.build)(&Tuning {
+            score_dims: choice.score_dims.and(setup.exists),
+            knobs: choice.knobs.clone(),
+            seed: setup.seed,
+        });
+        Self::with_scheduler(setup, probe, scheduler)
+    }
 }

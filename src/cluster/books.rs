@@ -6,8 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::cluster::NodeId;
-use crate::engine::setup::NodeType;
+use crate::cluster::{NodeId, NodeType};
 use crate::resources::{Amounts, DIMS, Dim, DimMask};
 
 /// One task on a node.
@@ -207,15 +206,17 @@ impl Cluster {
         debug_assert!(self.used.iter().all(|column| column[n] >= 0), "more was freed than allocated");
     }
 
+    /// Refused, with nothing changed, where a hard dimension would hold more than its capacity, or a soft one more
+    /// than can be counted.
     fn book(&mut self, node: NodeId, before: Amounts, after: Amounts) -> Result<(), Refused> {
-        let capacity = self.capacity(node);
-        let n = node.index();
-        let next = |m: usize| self.used[m][n] - before.0[m] + after.0[m];
-        if DimMask::FIVE.iter().any(|dim| next(dim.index()) > capacity[dim]) {
-            return Err(Refused);
+        let (capacity, used) = (self.capacity(node), self.used(node));
+        let mut next = [0; DIMS];
+        for (dim, next) in Dim::ALL.into_iter().zip(&mut next) {
+            let sum = (used[dim] - before[dim]).checked_add(after[dim]);
+            *next = sum.filter(|sum| dim.is_soft() || *sum <= capacity[dim]).ok_or(Refused)?;
         }
-        for m in 0..DIMS {
-            self.used[m][n] = self.used[m][n] - before.0[m] + after.0[m];
+        for (column, next) in self.used.iter_mut().zip(next) {
+            column[node.index()] = next;
         }
         Ok(())
     }

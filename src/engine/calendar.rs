@@ -24,7 +24,7 @@ pub(crate) enum Class {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     /// A job reaches its next growth step or its end – unless its version has moved on.
-    Milestone { slot: u32, version: u32 },
+    Milestone { slot: u32, version: u64 },
     /// A node starts or ends a rebuild.
     Rebuild(NodeId),
     /// All nodes report their storage state.

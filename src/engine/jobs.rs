@@ -25,10 +25,12 @@ pub struct JobState {
     /// Work done and kept, up to `synced`.
     pub(crate) done: Work,
     pub(crate) synced: SimTime,
+    /// The part of `done` from before the measured window.
+    pub(crate) unmeasured: Work,
     /// Share of full speed that too little GPU memory leaves (1 unless throttled).
     pub(crate) memory_share: f64,
     /// Raised whenever its next milestone changes; older milestones are void.
-    pub(crate) version: u32,
+    pub(crate) version: u64,
     pub(crate) memory: Memory,
 }
 
@@ -42,7 +44,7 @@ pub(crate) struct Memory {
 }
 
 impl JobState {
-    pub(crate) fn new(job: Job, version: u32) -> Self {
+    pub(crate) fn new(job: Job, version: u64) -> Self {
         Self {
             demand: job.demand,
             synced: job.arrival,
@@ -53,6 +55,7 @@ impl JobState {
             steps_taken: 0,
             reserved: Vec::new(),
             done: Work(0),
+            unmeasured: Work(0),
             memory_share: 1.0,
             version,
             memory: Memory::default(),
@@ -82,6 +85,16 @@ impl JobState {
     pub fn work_done(&self, now: SimTime) -> Work {
         let running = if self.is_running() { Work::done(self.rate, now.since(self.synced)).0 } else { 0 };
         Work(self.done.0 + running)
+    }
+
+    /// Brings `done` up to `now`; what is done by `measured_from` is noted as unmeasured.
+    pub(crate) fn advance(&mut self, now: SimTime, measured_from: SimTime) {
+        let until = now.min(measured_from);
+        if self.synced < until {
+            self.unmeasured = self.work_done(until);
+        }
+        self.done = self.work_done(now);
+        self.synced = now;
     }
 
     /// Share of its work that is done and kept at `now`, 0..1.
@@ -127,7 +140,7 @@ pub(crate) struct Jobs {
     slots: Vec<Option<JobState>>,
     vacant: Vec<u32>,
     /// Versions never repeat, also when a slot is used again.
-    next_version: u32,
+    next_version: u64,
 }
 
 impl Jobs {
@@ -149,8 +162,8 @@ impl Jobs {
         state
     }
 
-    pub fn new_version(&mut self) -> u32 {
-        self.next_version = self.next_version.wrapping_add(1);
+    pub fn new_version(&mut self) -> u64 {
+        self.next_version += 1;
         self.next_version
     }
 

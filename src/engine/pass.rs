@@ -5,11 +5,11 @@
 
 use crate::cluster::NodeId;
 use crate::engine::belief::Belief;
+use crate::engine::facts::{Fact, Probe};
 use crate::engine::jobs::grown;
 use crate::engine::port::Ask;
 use crate::engine::{JobState, Simulation};
 use crate::error::Error;
-use crate::probes::{Fact, Probe};
 use crate::resources::{Amounts, DimMask};
 
 /// Room for lists of candidate nodes, kept between attempts.
@@ -178,7 +178,7 @@ impl<P: Probe> Simulation<P> {
             let Ok(position) = feasible.binary_search(&node) else {
                 self.fault = Some(Error::BrokenRule {
                     scheduler: self.setup.scheduler.id.clone(),
-                    node,
+                    node: node.0,
                     job: self.jobs[slot].job.index,
                 });
                 return false;
@@ -198,18 +198,21 @@ impl<P: Probe> Simulation<P> {
     fn start(&mut self, slot: u32, nodes: &[NodeId]) {
         let demand = self.jobs[slot].demand;
         for &node in nodes {
-            let placed = self.cluster.place(node, slot, demand);
-            debug_assert!(placed.is_ok(), "a feasible task was refused by the books");
+            if self.cluster.place(node, slot, demand).is_err() {
+                // Nothing of the roster can bring this about; whatever could is stopped before it does harm.
+                self.fault = Some(Error::Refused { node: node.0, job: self.jobs[slot].job.index });
+                return;
+            }
         }
         let reserved = core::mem::take(&mut self.jobs[slot].reserved);
         for node in reserved {
             self.queue.give_back(node);
             self.touch(node);
         }
-        let now = self.now;
+        let (now, measured_from) = (self.now, self.warm_up());
         let state = &mut self.jobs[slot];
+        state.advance(now, measured_from);
         state.nodes.extend_from_slice(nodes);
-        state.synced = now;
         let is_first = state.first_start.is_none();
         state.first_start.get_or_insert(now);
         self.totals.waiting -= 1;
@@ -247,6 +250,7 @@ impl<P: Probe> Simulation<P> {
             .ids()
             .filter(|&node| {
                 !self.queue.is_reserved(node)
+                    && !self.belief.is_cordoned(node)
                     && Belief::allows(&self.setup, node, &ask)
                     && self.belief.could_hold(&self.cluster, node, &ask.demand, dims)
             })

@@ -2,8 +2,7 @@
 
 use core::fmt;
 
-use crate::cluster::NodeId;
-use crate::engine::setup::NodeType;
+use crate::cluster::{NodeId, NodeType};
 use crate::resources::{Amounts, DIMS, Dim};
 use crate::workload::{ClassId, JobClass, TypeMask};
 
@@ -96,9 +95,6 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
     /// order; equal candidates go to the lowest.
     fn choose(&mut self, view: &View<'_>, ask: &Ask, candidates: &[NodeId]) -> Option<NodeId>;
 
-    /// The cost of placing one task there, lower is better; what `choose` minimises. For explanations.
-    fn cost(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> f64;
-
     /// A copy that will decide alike.
     fn clone_box(&self) -> Box<dyn Scheduler>;
 }
@@ -130,11 +126,6 @@ impl<S: Score> Scheduler for S {
             }
         }
         best.map(|(_, node)| node)
-    }
-
-    fn cost(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> f64 {
-        self.prepare(view, ask);
-        self.score(view, ask, node)
     }
 
     fn clone_box(&self) -> Box<dyn Scheduler> {

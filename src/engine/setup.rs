@@ -4,21 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::resources::{Amounts, DimMask};
-use crate::schedulers::Choice;
+use crate::cluster::NodeType;
+use crate::resources::DimMask;
 use crate::units::Span;
 use crate::workload::{JobClass, Source};
-
-/// A kind of node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NodeType {
-    /// Short name, e.g. `G8`.
-    pub id: String,
-    /// What it is, e.g. `8×H100-80`.
-    pub title: String,
-    /// Nominal capacity.
-    pub capacity: Amounts,
-}
 
 /// How soft resources are divided among the tasks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +84,26 @@ impl Telemetry {
     pub const PERFECT: Self = Self { interval: Span::ZERO, noise: 0.0, smoothing: 1.0, dead_band: 0.0 };
 }
 
+/// A scheduler and what it sees, with everything settled.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Roster id, e.g. `ragp-io`.
+    pub id: String,
+    /// Dimensions that decide whether a task fits.
+    pub fit_dims: DimMask,
+    /// Dimensions that the score looks at.
+    pub score_dims: DimMask,
+    /// Plan with this share of the estimated soft capacity, in millionths (θ).
+    pub safety_ppm: u32,
+    /// Never place on a node whose estimated storage bandwidth is below this share of nominal, in millionths;
+    /// 0: no such rule.
+    pub cordon_ppm: u32,
+    /// Share of the remaining growth that is planned for at admission, in millionths.
+    pub foresight_ppm: u32,
+    /// Values of the card's knobs, in their order.
+    pub knobs: Vec<f64>,
+}
+
 /// A complete run.
 #[derive(Clone, Debug)]
 pub struct Setup {
@@ -137,8 +146,7 @@ impl Setup {
     /// # Errors
     /// The first contradiction, as a sentence.
     pub fn check(&self) -> Result<(), String> {
-        let knobs = crate::schedulers::find(&self.scheduler.id).map(|entry| entry.card.knobs.len());
-        let checks: [(bool, &str); 9] = [
+        let checks: [(bool, &str); 8] = [
             (self.nodes.is_empty(), "there are no nodes; give at least one"),
             (self.node_types.len() > 64, "there are more than 64 node types; merge some"),
             (
@@ -157,10 +165,6 @@ impl Setup {
                     rebuilds.factor_ppm.0 > rebuilds.factor_ppm.1 || rebuilds.factor_ppm.1 > 1_000_000
                 }),
                 "the storage left by a rebuild must be between 0 and 1, the lower bound first",
-            ),
-            (
-                knobs.is_some_and(|knobs| knobs != self.scheduler.knobs.len()),
-                "the scheduler has another number of knobs than values are given",
             ),
         ];
         match checks.iter().find(|(is_wrong, _)| *is_wrong) {

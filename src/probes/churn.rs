@@ -44,10 +44,13 @@ impl Churn {
         }
     }
 
+    pub(crate) fn elapse(&mut self, to: SimTime) {
+        self.turn_to(to.as_ms() / WINDOW_MS);
+    }
+
     pub(crate) fn observe(&mut self, at: SimTime, fact: &Fact<'_>) {
         match fact {
             Fact::Started { nodes, oversubscribed, .. } => {
-                self.turn_to(at.as_ms() / WINDOW_MS);
                 for node in *nodes {
                     self.counts[0][node.index()] += 1;
                 }

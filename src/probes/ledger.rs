@@ -61,9 +61,9 @@ impl Ledger {
                 self.stalled += overshoot;
             }
             // Work is known to be wasted only when it is thrown away.
-            Fact::Evicted { lost, .. } => {
-                self.productive -= lost;
-                self.redone += lost;
+            Fact::Evicted { measured, .. } => {
+                self.productive -= measured;
+                self.redone += measured;
             }
             _ => {}
         }

@@ -1,6 +1,7 @@
 //! The only translator from what people write to what the engine runs.
 
-use crate::engine::setup::{NodeType, Queueing, Rebuilds, Setup, Telemetry};
+use crate::cluster::NodeType;
+use crate::engine::setup::{Queueing, Rebuilds, Setup, Telemetry};
 use crate::resources::{Amounts, Dim, DimMask};
 use crate::scenario::check::{self, MOST_JOBS};
 use crate::scenario::{ClassSpec, Discipline, Issue, Issues, NodeTypeSpec, Scenario, unknown_scheduler};

@@ -3,9 +3,8 @@
 //! Each node has a penalty Φ for the shape of what is left on it. A task goes where it raises the cluster's total
 //! penalty least – the *change* of Φ, not Φ itself, which would merely pick nodes that were already pretty.
 
-use crate::cluster::NodeId;
+use crate::cluster::{NodeId, NodeType};
 use crate::engine::port::{Ask, Score, View};
-use crate::engine::setup::NodeType;
 use crate::resources::{Amounts, DIMS, Dim, DimMask};
 use crate::schedulers::{Card, Knob, Tuning};
 use crate::workload::JobClass;

@@ -194,7 +194,7 @@ fn header_of(setup: &Setup) -> ReelHeader {
     let horizon_ms = setup.horizon.as_ms();
     let (interval_ms, frames) = reel::interval(setup.nodes.len(), setup.classes.len(), horizon_ms);
     let gpus = |kind: &u8| Dim::Gpu.value(setup.node_types[usize::from(*kind)].capacity[Dim::Gpu]);
-    let info = |kind: &crate::engine::setup::NodeType| NodeTypeInfo {
+    let info = |kind: &crate::cluster::NodeType| NodeTypeInfo {
         id: kind.id.clone(),
         title: kind.title.clone(),
         capacity: kind.capacity,

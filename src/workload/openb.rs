@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::setup::NodeType;
+use crate::cluster::NodeType;
 use crate::resources::{Amounts, DIMS, Dim, DimMask};
 use crate::units::Span;
 use crate::workload::JobClass;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use residua::cluster::NodeId;
-use residua::engine::setup::{NodeType, OutOfMemory, Queueing, Setup, Sharing, Telemetry};
+use residua::cluster::{NodeId, NodeType};
+use residua::engine::setup::{OutOfMemory, Queueing, Setup, Sharing, Telemetry};
 use residua::probes::{Fact, Probe, Stage, Totals};
 use residua::resources::{Amounts, Dim, DimMask};
 use residua::schedulers;

@@ -62,18 +62,58 @@ fn the_simulator_knows_no_web_no_clock_and_no_files() {
 
 #[test]
 fn the_engine_names_no_policy() {
-    let families = residua::schedulers::ROSTER.iter().map(|card| card.family.replace('-', "_"));
-    let families: Vec<_> = families.collect();
+    // As a module or type would be written, and as an id in a string.
+    let spellings = |card: &residua::schedulers::Card| [card.family.to_owned(), card.family.replace('-', "_")];
+    let families: Vec<String> = residua::schedulers::ROSTER.iter().flat_map(spellings).collect();
     let mut faults = Vec::new();
-    for (file, text) in sources("src/engine") {
-        // What stands below is the file's own tests, which need some policy.
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        for (number, line) in code(text) {
-            let named = families.iter().filter(|family| names(line, family) && names(line, "schedulers"));
+    for (file, text) in sources("src").into_iter().filter(|(file, _)| file.starts_with("src/engine")) {
+        for (number, line) in code(without_tests(&text)) {
+            let line = line.to_lowercase();
+            let named = families.iter().filter(|family| names(&line, family));
             faults.extend(named.map(|family| format!("{file}:{number}: {family}")));
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Who may import whom: each area and what it may name of the crate. Later lines may use earlier ones, not the other
+/// way round. `compare`, `stage` and `scenario` may use all of it.
+const AREAS: [(&str, &str); 8] = [
+    ("units", "units"),
+    ("resources", "resources"),
+    ("rng", "rng"),
+    ("error", "error"),
+    ("cluster", "cluster units resources rng error"),
+    ("workload", "workload cluster units resources rng error"),
+    ("engine", "engine workload cluster units resources rng error"),
+    ("schedulers", "schedulers engine workload cluster units resources rng error"),
+];
+
+#[test]
+fn areas_import_only_what_lies_below_them() {
+    let probes = ("probes", "probes engine workload cluster units resources rng error");
+    let economics = ("economics", "economics probes units resources error");
+    let mut faults = Vec::new();
+    for (area, may) in AREAS.into_iter().chain([probes, economics]) {
+        let may: Vec<&str> = may.split(' ').collect();
+        let of_area = |file: &str| file == format!("src/{area}.rs") || file.starts_with(&format!("src/{area}/"));
+        for (file, text) in sources("src").into_iter().filter(|(file, _)| of_area(file)) {
+            for (number, line) in code(without_tests(&text)) {
+                for (_, rest) in line.match_indices("crate::").map(|(at, word)| (at, &line[at + word.len()..])) {
+                    let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+                    if !may.contains(&name) {
+                        faults.push(format!("{file}:{number}: {area} may not know {name}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// What stands below is a file's own tests, which may know anything.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap_or_default()
 }
 
 #[test]
@@ -81,7 +121,7 @@ fn only_the_edges_know_scenarios() {
     let may = ["src/main.rs", "src/main/", "src/compare", "src/stage", "src/scenario"];
     let mut faults = Vec::new();
     for (file, text) in sources("src") {
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let text = without_tests(&text);
         if may.iter().all(|allowed| !file.starts_with(allowed)) {
             let knows = code(text).filter(|(_, line)| line.contains("crate::scenario"));
             faults.extend(knows.map(|(number, _)| format!("{file}:{number}")));
