@@ -76,8 +76,11 @@ fn main() {
 }
 
 fn with_worker(act: impl FnOnce(&mut Worker)) {
-    WORKER.with_borrow_mut(|worker| {
-        if let Some(worker) = worker {
+    WORKER.with(|slot| {
+        // A worker that has panicked stays borrowed for ever. It has said so; what still arrives is for nobody.
+        if let Ok(mut worker) = slot.try_borrow_mut()
+            && let Some(worker) = worker.as_mut()
+        {
             act(worker);
         }
     });
