@@ -12,7 +12,7 @@ mod shell;
 
 use std::{env, path::PathBuf, process::ExitCode};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use check::Part;
 use lexopt::prelude::*;
 use xtask::{
@@ -152,9 +152,9 @@ fn perform(task: Task) -> Result<bool> {
 fn serve(port: u16, public_path: &str, build: bool) -> Result<()> {
     let dist = root().join("dist");
     // Before the build: a taken port should not cost a minute to find out.
-    let server = Server::bind(Site::new(&dist, public_path), port).with_context(|| {
-        format!(
-            "port {port} on 127.0.0.1 cannot be used.\n\
+    let server = Server::bind(Site::new(&dist, public_path), port).map_err(|error| {
+        anyhow!(
+            "port {port} on 127.0.0.1 cannot be used: {error}\n\
              Remedy: choose another, e.g. cargo xtask serve --port {}",
             port.checked_add(1).unwrap_or(8080),
         )

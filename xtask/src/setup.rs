@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use xtask::{
     browser::Browser,
     tools::{self, command, find, output, root},
@@ -119,8 +119,10 @@ pub fn browser() -> Result<Browser> {
          Arch:    sudo pacman -S chromium\n  \
          macOS:   brew install --cask google-chrome chromedriver\n\
          or set CHROME and CHROMEDRIVER to the two programs. Without a browser: cargo xtask test --only lint --only native";
-    installed.context(remedy)?;
-    bail!("{remedy}")
+    match installed {
+        Ok(()) => bail!("{remedy}"),
+        Err(error) => bail!("{error:#}\n{remedy}"),
+    }
 }
 
 /// axe-core, which looks for accessibility faults; the path of its script.
@@ -134,10 +136,12 @@ pub fn axe(folder: &Path) -> Result<PathBuf> {
     fs::create_dir_all(folder)?;
     if find("npm").is_none() {
         announce("npm", "axe-core, the accessibility check, comes from npm");
-        apt_install(&["npm"]).context(
-            "npm is missing; the accessibility check is fetched with it.\n\
-             Remedy: install Node.js (https://nodejs.org, or your system's package nodejs and npm).",
-        )?;
+        apt_install(&["npm"]).map_err(|error| {
+            anyhow!(
+                "npm is missing, and the accessibility check is fetched with it: {error:#}\n\
+                 Remedy: install Node.js (https://nodejs.org, or your system's packages nodejs and npm)."
+            )
+        })?;
     }
     announce(&format!("axe-core {AXE}"), "it checks accessibility");
     run(command("npm").current_dir(folder).args(["pack", "--silent", &format!("axe-core@{AXE}")]))?;
@@ -162,8 +166,11 @@ fn install(package: &str, version: &str, options: &[&str]) -> Result<()> {
         .args(["install", package, "--version", version, "--debug"])
         .args(options)
         .env("CARGO_PROFILE_DEV_DEBUG", "0"))
-    .with_context(|| {
-        format!("{package} {version} could not be installed. Remedy: cargo install {package} --version {version}")
+    .map_err(|error| {
+        anyhow!(
+            "{package} {version} could not be installed: {error:#}\n\
+             Remedy: cargo install {package} --version {version}"
+        )
     })
 }
 
