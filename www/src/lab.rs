@@ -40,10 +40,22 @@ pub enum Progress {
 #[derive(Clone, Copy)]
 pub struct Watch {
     pub progress: RwSignal<Progress>,
-    /// Frames that have arrived. Also changes when the run is another one.
+    /// Frames that have arrived.
     pub frames: RwSignal<usize>,
+    /// Rises with every run that begins.
+    pub run: RwSignal<u32>,
     /// The finished run's measures.
     pub metrics: RwSignal<Option<Metrics>>,
+}
+
+/// Which frame of which run a lane shows. Frames that arrive ahead of the play head do not change it, so nothing
+/// that only depends on it is worked out again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Here {
+    run: u32,
+    time: u64,
+    /// `None` before the first frame.
+    index: Option<usize>,
 }
 
 /// What a lane holds that is no signal.
@@ -63,6 +75,8 @@ pub struct Lab {
     pub clock: Clock,
     pub watches: [Watch; MOST_LANES],
     holds: StoredValue<[Hold; MOST_LANES], LocalStorage>,
+    /// What each lane shows, at the time that text shows.
+    here: [Memo<Here>; MOST_LANES],
     /// What was wrong with the link.
     pub troubles: RwSignal<Vec<Trouble>>,
     /// The time under the pointer or keyboard cursor on the curves.
@@ -95,14 +109,31 @@ impl Lab {
         let watch = || Watch {
             progress: RwSignal::new(Progress::Starting),
             frames: RwSignal::new(0),
+            run: RwSignal::new(0),
             metrics: RwSignal::new(None),
         };
+        let watches: [Watch; MOST_LANES] = std::array::from_fn(|_| watch());
+        let clock = Clock::new();
+        let holds: StoredValue<[Hold; MOST_LANES], LocalStorage> = StoredValue::new_local(Default::default());
+        let here = std::array::from_fn(|slot| {
+            Memo::new(move |_| {
+                watches[slot].frames.track();
+                let time = clock.shown.get();
+                let reel = holds.with_value(|holds| holds[slot].reel.clone());
+                let index = reel.and_then(|reel| {
+                    let reel = reel.borrow();
+                    (!reel.is_empty()).then(|| reel.index_at(SimTime(time)))
+                });
+                Here { run: watches[slot].run.get(), time, index }
+            })
+        });
         Self {
             settings: RwSignal::new(Settings::default()),
             calculation: RwSignal::new(Calculation::default()),
-            clock: Clock::new(),
-            watches: [watch(), watch(), watch(), watch()],
-            holds: StoredValue::new_local(Default::default()),
+            clock,
+            watches,
+            holds,
+            here,
             troubles: RwSignal::new(Vec::new()),
             cursor: RwSignal::new(None),
             node: RwSignal::new(None),
@@ -204,6 +235,7 @@ impl Lab {
                 Ok(reel) => {
                     self.holds.update_value(|holds| holds[slot].reel = Some(Rc::new(RefCell::new(reel))));
                     watch.metrics.set(None);
+                    watch.run.update(|run| *run += 1);
                     watch.frames.set(0);
                     watch.progress.set(Progress::Running);
                 }
@@ -317,23 +349,32 @@ impl Lab {
     /// run's own, to the last digit. NaN where there is none. Follows time and lane.
     pub fn measure(self, slot: usize, measure: Measure) -> f64 {
         let watch = self.watches[slot];
-        watch.frames.track();
-        let time = self.clock.shown.get();
-        if self.is_end(slot, time) {
+        let here = self.here[slot].get();
+        if self.is_end(slot, here.time) {
             return watch.metrics.with(|metrics| metrics.as_ref().map_or(f64::NAN, |m| measure.of_metrics(m)));
         }
-        let measuring = self.with_header(slot, |header| time > header.warm_up_ms).unwrap_or(false);
+        let measuring = self.with_header(slot, |header| here.time > header.warm_up_ms).unwrap_or(false);
         if !measuring {
             return f64::NAN;
         }
-        self.with_frame(slot, time, |frame| frame.stat(measure.stat())).unwrap_or(f64::NAN)
+        self.here(slot, |frame| frame.stat(measure.stat())).unwrap_or(f64::NAN)
+    }
+
+    /// Reads the frame of a lane at the time that text shows, if there is one. Follows time and lane, but not the
+    /// frames that arrive ahead.
+    pub fn here<T>(self, slot: usize, read: impl FnOnce(&Frame<'_>) -> T) -> Option<T> {
+        self.at_here(slot, |reel, index| Some(read(&reel.frame(index)?)))?
+    }
+
+    /// The same with the whole reel and the frame's position.
+    pub fn at_here<T>(self, slot: usize, read: impl FnOnce(&Reel, usize) -> T) -> Option<T> {
+        let index = self.here[slot].get().index?;
+        self.with_reel(slot, |reel| read(reel, index))
     }
 
     /// A number of a lane at this moment, at the time that text shows. Follows time and lane.
     pub fn now(self, slot: usize, stat: Stat) -> f64 {
-        self.watches[slot].frames.track();
-        let time = self.clock.shown.get();
-        self.with_frame(slot, time, |frame| frame.stat(stat)).unwrap_or(f64::NAN)
+        self.here(slot, |frame| frame.stat(stat)).unwrap_or(f64::NAN)
     }
 
     /// GPUs of the fleet. Follows the lanes.

@@ -63,6 +63,7 @@ pub fn composed_keys() -> Vec<String> {
     keys.extend(
         ["space", "arrows", "shift_arrows", "brackets", "home_end", "table", "question"].map(|k| format!("help.{k}")),
     );
+    keys.extend(["space", "shift_left", "shift_right", "home", "end"].map(|key| format!("help.key_{key}")));
     keys.extend(["hour", "day", "year"].map(|row| format!("calculator.{row}")));
     for preset in scenario::PRESETS {
         keys.extend([format!("scenario.{}", preset.id), format!("scenario.{}.help", preset.id)]);

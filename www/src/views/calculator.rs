@@ -92,7 +92,10 @@ pub fn Calculator() -> impl IntoView {
             <h2 id="calculator-title">{move || text.t("calculator.title")}</h2>
             <p class="note">{move || text.t("calculator.what")}</p>
             <div class="calculator-fields">
-                <NumberField field=Field::Fleet value=value(Field::Fleet) on_set=set(Field::Fleet)/>
+                <div class="pair">
+                    <NumberField field=Field::Fleet value=value(Field::Fleet) on_set=set(Field::Fleet)/>
+                    <NumberField field=Field::Hours value=value(Field::Hours) on_set=set(Field::Hours)/>
+                </div>
                 <NumberField field=Field::Price value=value(Field::Price) on_set=set(Field::Price)>
                     <select
                         class="currency"

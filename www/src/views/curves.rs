@@ -1,12 +1,12 @@
 //! Curves over the whole run, all lanes in each: what the cursor or the play head is at stands in numbers under them.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use leptos::html;
 use leptos::prelude::*;
 use residua::stage::charts::{Chart, Layout, Series};
-use residua::stage::marks::{Mark, Paint};
+use residua::stage::marks::{Mark, Paint, Stroke};
 use residua::stage::palette::{Palette, line_style};
 use residua::stage::reel::{Frame, Reel, Stat};
 use residua::units::SimTime;
@@ -29,21 +29,32 @@ const HEIGHT: f64 = 168.0;
 const MEAN_OF: u64 = 30 * 60_000;
 
 /// Shortest time between two drawings of the same chart while frames still arrive, in milliseconds.
-const INTERVAL: f64 = 150.0;
+const INTERVAL: f64 = 250.0;
 
 /// How many frames [`MEAN_OF`] is.
 fn frames_in_mean(reel: &Reel) -> usize {
     (MEAN_OF / reel.header().interval_ms).max(1) as usize
 }
 
-/// The mean of each value and those before it, `count` in all; of fewer where there are fewer.
-fn means(values: &[f64], count: usize) -> Vec<f64> {
-    (0..values.len())
-        .map(|index| {
-            let before = &values[(index + 1).saturating_sub(count)..=index];
-            before.iter().sum::<f64>() / before.len() as f64
-        })
-        .collect()
+/// The mean of the last `count` values; of fewer where there are fewer.
+fn mean(values: &[f64], count: usize) -> f64 {
+    let last = &values[values.len().saturating_sub(count)..];
+    last.iter().sum::<f64>() / last.len() as f64
+}
+
+thread_local! {
+    /// When a chart was last drawn, in real milliseconds.
+    static LAST: Cell<f64> = const { Cell::new(f64::NEG_INFINITY) };
+}
+
+/// Whether a chart may be drawn now: only one in an animation frame, so that none of them holds up the page.
+fn is_turn() -> bool {
+    let now = now();
+    let is_turn = now - LAST.get() > 8.0;
+    if is_turn {
+        LAST.set(now);
+    }
+    is_turn
 }
 
 /// A thing that is shown over time.
@@ -88,20 +99,26 @@ impl Curve {
         }
     }
 
-    fn values(self, reel: &Reel, price: f64) -> Vec<f64> {
+    /// Works out the values of frames that have arrived since.
+    fn extend(self, line: &mut Line, reel: &Reel, price: f64) {
         let gpus = reel.header().gpus;
-        let values: Vec<f64> =
-            (0..reel.len()).filter_map(|index| Some(self.value(&reel.frame(index)?, gpus, price))).collect();
-        means(&values, frames_in_mean(reel))
+        let count = frames_in_mean(reel);
+        for index in line.exact.len()..reel.len() {
+            let Some(frame) = reel.frame(index) else {
+                return;
+            };
+            line.exact.push(self.value(&frame, gpus, price));
+            line.means.push(mean(&line.exact, count));
+        }
     }
 
-    /// The last of [`values`](Self::values) up to a frame.
+    /// What the curve says at a frame.
     fn value_at(self, reel: &Reel, index: usize, price: f64) -> f64 {
         let gpus = reel.header().gpus;
         let first = (index + 1).saturating_sub(frames_in_mean(reel));
         let values: Vec<f64> =
             (first..=index).filter_map(|index| Some(self.value(&reel.frame(index)?, gpus, price))).collect();
-        values.iter().sum::<f64>() / values.len() as f64
+        mean(&values, values.len())
     }
 
     /// Whether the article reports a range of it for a scenario.
@@ -162,7 +179,23 @@ struct Key {
     money: (f64, &'static str),
     schedulers: Vec<String>,
     scenario: String,
+    runs: [u32; MOST_LANES],
     frames: [usize; MOST_LANES],
+}
+
+impl Key {
+    /// Whether what has been worked out for `other` only has to be carried on.
+    fn continues(&self, other: &Self) -> bool {
+        self.money == other.money && self.schedulers == other.schedulers && self.runs == other.runs
+    }
+}
+
+/// One lane's curve so far.
+#[derive(Default)]
+struct Line {
+    scheduler: String,
+    exact: Vec<f64>,
+    means: Vec<f64>,
 }
 
 /// What is on the canvases of one chart.
@@ -170,9 +203,10 @@ struct Key {
 struct Drawn {
     key: Option<Key>,
     at: f64,
-    values: Vec<(String, Vec<f64>)>,
+    lines: Vec<Line>,
     hours: f64,
     step: f64,
+    warm_up: f64,
     cursor: Option<u64>,
 }
 
@@ -223,6 +257,7 @@ fn ChartView(curve: Curve) -> impl IntoView {
             // The article's ranges are of its own jobs, not of a trace's.
             if settings.trace.is_some() { String::new() } else { settings.scenario.clone() }
         }),
+        runs: std::array::from_fn(|slot| lab.watches[slot].run.get()),
         frames: std::array::from_fn(|slot| lab.watches[slot].frames.get()),
     });
     Effect::new(move |_| {
@@ -244,65 +279,66 @@ fn ChartView(curve: Curve) -> impl IntoView {
         }
         let mut drawn = drawn.borrow_mut();
         let mut fresh = drawn.key.as_ref() != Some(&key);
-        if fresh && drawn.key.as_ref().is_some_and(|before| before.width == key.width) && now() - drawn.at < INTERVAL
-        {
-            // Soon; frames arrive faster than they can be looked at.
-            fresh = false;
-            clock.repaint();
+        if fresh {
+            // Frames arrive faster than they can be looked at; and not all charts in one animation frame.
+            let is_new = drawn.key.as_ref().is_none_or(|before| before.width != key.width || before.dark != key.dark);
+            let too_soon = !is_new && now() - drawn.at < INTERVAL;
+            if too_soon || !is_turn() {
+                fresh = false;
+                clock.repaint();
+            }
         }
         if fresh {
-            drawn.values = key
-                .schedulers
-                .iter()
-                .enumerate()
-                .map(|(slot, id)| {
-                    let values = lab.with_reel(slot, |reel| curve.values(reel, key.money.0));
-                    (id.clone(), values.unwrap_or_default())
+            if !drawn.key.as_ref().is_some_and(|before| key.continues(before)) {
+                let line = |scheduler: &String| Line { scheduler: scheduler.clone(), ..Line::default() };
+                drawn.lines = key.schedulers.iter().map(line).collect();
+            }
+            for (slot, line) in drawn.lines.iter_mut().enumerate() {
+                lab.with_reel(slot, |reel| curve.extend(line, reel, key.money.0));
+            }
+            let hours = |ms: u64| ms as f64 / 3.6e6;
+            (drawn.hours, drawn.step, drawn.warm_up) = lab
+                .with_any_header(|header| {
+                    (hours(header.horizon_ms), hours(header.interval_ms), hours(header.warm_up_ms))
                 })
-                .collect();
-            (drawn.hours, drawn.step) = lab
-                .with_any_header(|header| (header.horizon_ms as f64 / 3.6e6, header.interval_ms as f64 / 3.6e6))
-                .unwrap_or((30.0, 1.0 / 60.0));
+                .unwrap_or((30.0, 1.0 / 60.0, 0.0));
         }
         let palette = theme.palette();
-        let warm_up = lab.with_any_header(|header| header.warm_up_ms as f64 / 3.6e6).unwrap_or(0.0);
-        let titles: Vec<String> = drawn.values.iter().map(|(id, _)| scheduler_title(id)).collect();
-        let series: Vec<Series<'_>> = drawn
-            .values
-            .iter()
-            .zip(&titles)
-            .map(|((id, values), title)| Series { label: title, values, style: line_style(id) })
-            .collect();
-        let chart = Chart {
-            // Room at the right for half of the last hour's name.
-            size: [key.width - 6.0, HEIGHT],
-            title: "",
-            hours: drawn.hours,
-            step: drawn.step,
-            series: &series,
-            band: None,
-            warm_up,
-            least_top: curve.least_top(),
-            end_labels: false,
-            write_value: &|value| curve.at_axis(numbers, value),
-            write_hour: &|hour| text.tf("curves.hour", &[("n", &numbers.short(hour, 1))]),
-        };
-        if fresh {
+        if fresh && let Some(context) = paint::fit(&base, key.width, HEIGHT, key.ratio) {
+            let titles: Vec<String> = drawn.lines.iter().map(|line| scheduler_title(&line.scheduler)).collect();
+            let series: Vec<Series<'_>> = drawn
+                .lines
+                .iter()
+                .zip(&titles)
+                .map(|(line, title)| Series { label: title, values: &line.means, style: line_style(&line.scheduler) })
+                .collect();
+            let chart = Chart {
+                // Room at the right for half of the last hour's name.
+                size: [key.width - 6.0, HEIGHT],
+                title: "",
+                hours: drawn.hours,
+                step: drawn.step,
+                series: &series,
+                band: None,
+                warm_up: drawn.warm_up,
+                least_top: curve.least_top(),
+                end_labels: false,
+                write_value: &|value| curve.at_axis(numbers, value),
+                write_hour: &|hour| text.tf("curves.hour", &[("n", &numbers.short(hour, 1))]),
+            };
             let place = chart.layout();
-            layout.set_value(Some(place));
-            if let Some(context) = paint::fit(&base, key.width, HEIGHT, key.ratio) {
-                if curve.is_reported_in(&key.scenario) {
-                    paint::paint(&context, &reported(&place, palette));
-                }
-                paint::paint(&context, &chart.marks(palette));
+            if curve.is_reported_in(&key.scenario) {
+                paint::paint(&context, &reported(&place, palette));
             }
+            paint::paint(&context, &chart.marks(palette));
+            layout.set_value(Some(place));
         }
         let at = lab.cursor.get_untracked().unwrap_or(time);
-        let cursor = (fresh || drawn.cursor != Some(at)).then(|| chart.cursor(at as f64 / 3.6e6, palette));
-        if let Some(marks) = cursor {
-            if let Some(context) = paint::fit(&overlay, key.width, HEIGHT, key.ratio) {
-                paint::paint(&context, &marks);
-            }
+        if (fresh || drawn.cursor != Some(at))
+            && let Some(place) = layout.get_value()
+            && let Some(context) = paint::fit(&overlay, key.width, HEIGHT, key.ratio)
+        {
+            paint::paint(&context, &cursor(&place, &drawn, at, palette));
             drawn.cursor = Some(at);
         }
         if fresh {
@@ -386,11 +422,36 @@ fn Values(curve: Curve) -> impl IntoView {
 }
 
 fn value_at(lab: Lab, slot: usize, curve: Curve) -> f64 {
-    lab.watches[slot].frames.track();
-    let time = lab.cursor.get().unwrap_or_else(|| lab.clock.shown.get());
     let price = lab.calculation.with(|calculation| calculation.price);
+    let Some(time) = lab.cursor.get() else {
+        return lab.at_here(slot, |reel, index| curve.value_at(reel, index, price)).unwrap_or(f64::NAN);
+    };
+    lab.watches[slot].frames.track();
     let value = lab.with_reel(slot, |reel| curve.value_at(reel, reel.index_at(SimTime(time)), price));
     value.unwrap_or(f64::NAN)
+}
+
+/// A line at a time and a dot on each curve that has a value there. By hand, because it is drawn in every animation
+/// frame: asking the chart would look through all values each time.
+fn cursor(layout: &Layout, drawn: &Drawn, time: u64, palette: &Palette) -> Vec<Mark> {
+    let hour = (time as f64 / 3.6e6).min(drawn.hours);
+    let x = layout.x(hour);
+    let stroke = Stroke::solid(palette.cursor, 1.0);
+    let mut marks = vec![Mark::Line { points: vec![[x, layout.top], [x, layout.bottom]], stroke }];
+    for line in &drawn.lines {
+        // The last value stands at the end, which may come before a whole step.
+        let index = if hour >= drawn.hours { usize::MAX } else { (hour / drawn.step + 1e-9) as usize };
+        let value = line.means.get(index.min(line.means.len().saturating_sub(1)));
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            marks.push(Mark::Circle {
+                centre: [x, layout.y(*value)],
+                radius: 3.0,
+                fill: Some(Paint::Solid(palette.hue(line_style(&line.scheduler).hue))),
+                stroke: Some(stroke),
+            });
+        }
+    }
+    marks
 }
 
 /// The grounds of the article's ranges; what they are stands under the chart.
@@ -417,7 +478,8 @@ mod tests {
 
     #[wasm_bindgen_test]
     fn a_mean_looks_back_only() {
-        assert_eq!(means(&[3.0, 5.0, 10.0, 0.0], 2), [3.0, 4.0, 7.5, 5.0]);
-        assert_eq!(means(&[], 2), [0.0; 0]);
+        assert_eq!(mean(&[3.0], 2), 3.0);
+        assert_eq!(mean(&[3.0, 5.0, 10.0], 2), 7.5);
+        assert_eq!(mean(&[3.0, 5.0, 10.0], 9), 6.0);
     }
 }

@@ -193,7 +193,7 @@ pub fn Grid(lane: usize) -> impl IntoView {
     });
 
     let nodes = move || {
-        lab.watches[lane].frames.track();
+        lab.watches[lane].run.track();
         lab.with_header(lane, |header| header.nodes as usize).unwrap_or(0)
     };
     let point = move |event: web_sys::PointerEvent| {
@@ -272,9 +272,7 @@ fn picture(node: &NodeFrame, size: f64, palette: &Palette) -> Vec<Mark> {
 
 /// Nodes of a lane by state, in the order of [`NodeState::ALL`], at the time that text shows.
 pub fn counts(lab: Lab, lane: usize) -> [u32; NodeState::ALL.len()] {
-    lab.watches[lane].frames.track();
-    let time = lab.clock.shown.get();
-    lab.with_frame(lane, time, |frame| tile::counts(frame.nodes())).unwrap_or_default()
+    lab.here(lane, |frame| tile::counts(frame.nodes())).unwrap_or_default()
 }
 
 /// What a state is called.
@@ -293,9 +291,7 @@ fn NodeCard(lane: usize, places: RwSignal<Option<Places>>) -> impl IntoView {
     let (lab, text, numbers) = (use_lab(), use_text(), use_numbers());
     let node = move || {
         let index = lab.node.get()?;
-        lab.watches[lane].frames.track();
-        let time = lab.clock.shown.get();
-        let state = lab.with_frame(lane, time, |frame| frame.node(index)).flatten()?;
+        let state = lab.here(lane, |frame| frame.node(index)).flatten()?;
         let kind = lab.with_header(lane, |header| {
             header.node_types.get(usize::from(*header.node_type.get(index)?)).map(|kind| kind.title.clone())
         });

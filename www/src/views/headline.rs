@@ -157,7 +157,9 @@ pub fn Headline() -> impl IntoView {
                 {move || if ended.with(Option::is_some) { text.t("headline.question") } else { text.t("headline.eyebrow") }}
             </p>
             <h1>{sentence}</h1>
-            <p class="lead" role="status">{lines}</p>
+            <p class="lead">{lines}</p>
+            // Said once when it is known; progress is not read out.
+            <p class="sr" role="status">{move || ended.get().map(|lanes| finding(text, numbers, &lanes))}</p>
         </section>
     }
 }

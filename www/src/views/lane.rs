@@ -237,11 +237,7 @@ fn Queue(lane: usize) -> impl IntoView {
         lab.watches[lane].progress.track();
         lab.with_header(lane, |header| header.classes.clone()).unwrap_or_default()
     });
-    let waiting = move |class: usize| {
-        lab.watches[lane].frames.track();
-        let time = lab.clock.shown.get();
-        lab.with_frame(lane, time, |frame| frame.waiting(class)).unwrap_or(0)
-    };
+    let waiting = move |class: usize| lab.here(lane, |frame| frame.waiting(class)).unwrap_or(0);
     let all = Memo::new(move |_| lab.now(lane, Stat::Waiting));
     let nowhere = Memo::new(move |_| lab.now(lane, Stat::FitsNowhere));
     view! {

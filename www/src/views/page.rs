@@ -242,12 +242,13 @@ fn Help() -> impl IntoView {
             dialog.close();
         }
     });
+    // Names of keys are texts, too; what is printed on a key is not.
     const KEYS: [(&[&str], &str); 7] = [
-        (&["Space"], "help.space"),
+        (&["help.key_space"], "help.space"),
         (&["←", "→"], "help.arrows"),
-        (&["Shift ←", "Shift →"], "help.shift_arrows"),
+        (&["help.key_shift_left", "help.key_shift_right"], "help.shift_arrows"),
         (&["[", "]"], "help.brackets"),
-        (&["Home", "End"], "help.home_end"),
+        (&["help.key_home", "help.key_end"], "help.home_end"),
         (&["T"], "help.table"),
         (&["?"], "help.question"),
     ];
@@ -259,7 +260,10 @@ fn Help() -> impl IntoView {
                     .into_iter()
                     .map(|(keys, key)| view! {
                         <div>
-                            <dt>{keys.iter().map(|key| view! { <kbd>{*key}</kbd> }).collect_view()}</dt>
+                            <dt>{keys
+                                .iter()
+                                .map(|key| view! { <kbd>{move || text.maybe(key).unwrap_or_else(|| (*key).to_owned())}</kbd> })
+                                .collect_view()}</dt>
                             <dd>{move || text.t(key)}</dd>
                         </div>
                     })
@@ -274,7 +278,9 @@ fn Help() -> impl IntoView {
                 />
                 <span>{move || text.t("help.shortcuts")}</span>
             </label>
-            <button type="button" class="button" on:click=move |_| lab.help.set(false)>{move || text.t("help.close")}</button>
+            <button type="button" class="button" autofocus on:click=move |_| lab.help.set(false)>
+                {move || text.t("help.close")}
+            </button>
         </dialog>
     }
 }
