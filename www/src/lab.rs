@@ -83,6 +83,8 @@ pub struct Lab {
     pub cursor: RwSignal<Option<u64>>,
     /// The node that is pointed at, outlined in all lanes.
     pub node: RwSignal<Option<usize>>,
+    /// The lane in which a node was last moved to with the keyboard: only it says so.
+    pub speaking: RwSignal<Option<usize>>,
     /// The lane that narrow screens show.
     pub front: RwSignal<usize>,
     /// Whether grids show their table.
@@ -137,6 +139,7 @@ impl Lab {
             troubles: RwSignal::new(Vec::new()),
             cursor: RwSignal::new(None),
             node: RwSignal::new(None),
+            speaking: RwSignal::new(None),
             front: RwSignal::new(MOST_LANES - 1),
             table: RwSignal::new(false),
             shortcuts: RwSignal::new(true),

@@ -98,7 +98,7 @@ struct Drawn {
 /// The grid of nodes of one lane.
 #[component]
 pub fn Grid(lane: usize) -> impl IntoView {
-    let (lab, text, theme) = (use_lab(), use_text(), use_theme());
+    let (lab, text, numbers, theme) = (use_lab(), use_text(), use_numbers(), use_theme());
     let clock = lab.clock;
     let wrapper = NodeRef::<html::Div>::new();
     let canvas = NodeRef::<html::Canvas>::new();
@@ -222,6 +222,7 @@ pub fn Grid(lane: usize) -> impl IntoView {
         if let Some(to) = to {
             event.prevent_default();
             event.stop_propagation();
+            lab.speaking.set(Some(lane));
             lab.node.set(Some(to));
         }
     };
@@ -245,7 +246,10 @@ pub fn Grid(lane: usize) -> impl IntoView {
             aria-label=summary
             aria-describedby="grid-keys"
             on:keydown=on_key
-            on:blur=move |_| lab.node.set(None)
+            on:blur=move |_| {
+                lab.speaking.set(None);
+                lab.node.set(None);
+            }
         >
             <canvas
                 node_ref=canvas
@@ -255,6 +259,14 @@ pub fn Grid(lane: usize) -> impl IntoView {
                 on:pointerleave=move |_| lab.node.set(None)
             ></canvas>
             <NodeCard lane=lane places=places/>
+            <p class="sr" role="status">
+                {move || {
+                    let index = lab.node.get().filter(|_| lab.speaking.get() == Some(lane))?;
+                    let state = lab.with_frame(lane, lab.clock.position(), |frame| frame.node(index)).flatten()?;
+                    let name = text.tf("grid.node", &[("n", &index.to_string())]);
+                    Some(format!("{name}: {}", describe(text, numbers, &state)))
+                }}
+            </p>
         </div>
     }
 }
@@ -309,7 +321,7 @@ fn NodeCard(lane: usize, places: RwSignal<Option<Places>>) -> impl IntoView {
     };
     view! {
         {move || node().map(|(index, state, kind)| view! {
-            <div class="node-card" style=side role="status">
+            <div class="node-card" style=side>
                 <p><b>{text.tf("grid.node", &[("n", &index.to_string())])}</b> " " <span lang="en">{kind}</span></p>
                 <p>{describe(text, numbers, &state)}</p>
                 <table>

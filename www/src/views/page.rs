@@ -124,6 +124,7 @@ fn TopBar() -> impl IntoView {
             </a>
             <span class="tagline">{move || text.t("page.tagline")}</span>
             <nav class="topbar-tools" aria-label=move || text.t("page.tools")>
+                <CopyLink/>
                 <a
                     class="bar-button"
                     data-testid="lang-switch"
@@ -161,6 +162,43 @@ fn TopBar() -> impl IntoView {
                 </button>
             </nav>
         </header>
+    }
+}
+
+/// Puts the address of exactly this run and moment on the clipboard.
+#[component]
+fn CopyLink() -> impl IntoView {
+    let (lab, text) = (use_lab(), use_text());
+    let copied = RwSignal::new(false);
+    let copy = move |_| {
+        let path = route::path(text.lang.get_untracked());
+        let origin = window().location().origin().unwrap_or_default();
+        let address = untrack(|| format!("{origin}{path}#{}", lab.link(Some(lab.clock.position()))));
+        // Browsers keep the clipboard from pages that come unencrypted; the address bar has the same.
+        let navigator = window().navigator();
+        if !js_sys::Reflect::get(&navigator, &"clipboard".into()).is_ok_and(|clipboard| clipboard.is_object()) {
+            return;
+        }
+        _ = navigator.clipboard().write_text(&address);
+        copied.set(true);
+        set_timeout(move || copied.set(false), std::time::Duration::from_secs(3));
+    };
+    view! {
+        <button
+            type="button"
+            class="icon-button"
+            data-testid="copy-link"
+            aria-label=move || text.t("page.copy")
+            title=move || text.t("page.copy")
+            on:click=copy
+        >
+            {move || if copied.get() {
+                view! { <Icon path="M5 13l4 4L19 7"/> }
+            } else {
+                view! { <Icon path="M10 14a4 4 0 0 0 5.7 0l3-3a4 4 0 0 0-5.7-5.7l-1.2 1.2M14 10a4 4 0 0 0-5.7 0l-3 3a4 4 0 0 0 5.7 5.7l1.2-1.2"/> }
+            }}
+        </button>
+        <span class="sr" role="status">{move || copied.get().then(|| text.t("page.copied"))}</span>
     }
 }
 
