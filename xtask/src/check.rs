@@ -126,7 +126,7 @@ fn lint(report: &mut Report) {
 }
 
 fn native(report: &mut Report) {
-    report.step("simulator", command("cargo").arg("test"));
+    report.step("simulator", command("cargo").args(["test", "--no-fail-fast"]));
     report.step("xtask", command("cargo").args(["test", "--package", "xtask"]));
 }
 
