@@ -1,4 +1,4 @@
-//! Time, progress and money in whole numbers.
+//! Time and progress in whole numbers.
 //!
 //! What is owned or elapsed is counted in integers, so that sums are exact and native and WASM agree to the bit:
 //! time in milliseconds, GPUs in thousandths, a job's rate in millionths of full speed.
