@@ -29,7 +29,7 @@ const HEIGHT: f64 = 168.0;
 const MEAN_OF: u64 = 30 * 60_000;
 
 /// Shortest time between two drawings of the same chart while frames still arrive, in milliseconds.
-const INTERVAL: f64 = 250.0;
+const INTERVAL: f64 = 400.0;
 
 /// How many frames [`MEAN_OF`] is.
 fn frames_in_mean(reel: &Reel) -> usize {
