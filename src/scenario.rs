@@ -328,7 +328,7 @@ impl Scenario {
     ///
     /// All problems of file and overrides at once.
     pub fn parse(text: &str, overrides: &[(String, String)]) -> Result<Self, Issues> {
-        read::scenario(text, overrides)
+        read::scenario(text, overrides, true)
     }
 
     /// The scenario that comes with the program under that name ([`find`]), with `overrides`.

@@ -12,6 +12,7 @@ use crate::units::{SimTime, Span};
 
 pub mod bootstrap;
 pub mod openb;
+pub(crate) mod shares;
 pub mod synthetic;
 
 /// Position of a job class in [`crate::engine::setup::Setup::classes`].

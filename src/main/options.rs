@@ -93,6 +93,10 @@ pub struct RunOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "H")]
     pub warm_up_hours: Option<String>,
 
+    /// Price of one GPU for one hour, in dollars: 0 to 1000.
+    #[arg(long, allow_negative_numbers = true, value_name = "USD", default_value_t = 3.0)]
+    pub price: f64,
+
     /// Print one JSON object instead of tables for people.
     #[arg(long)]
     pub json: bool,

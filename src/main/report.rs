@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use residua::compare::{Estimate, Paired, Run, Summary};
+use residua::economics::{self, Bill, Prices};
 use residua::probes::LedgerHours;
 use residua::resources::Dim;
 use residua::scenario::Scenario;
@@ -27,6 +28,8 @@ pub struct Experiment<'a> {
     pub summary: Vec<Summary>,
     /// Differences from the first scheduler.
     pub paired: Vec<Paired>,
+    /// What a GPU-hour costs, in dollars.
+    pub prices: Prices,
     /// The trace that jobs were drawn from, if one was.
     pub trace: Option<&'a Imported>,
 }
@@ -43,11 +46,20 @@ impl Experiment<'_> {
 struct Json<'a> {
     scenario: &'a str,
     settings: BTreeMap<String, toml::Value>,
-    runs: &'a [Run],
+    prices: Prices,
+    runs: Vec<BilledRun<'a>>,
     summary: &'a [Summary],
     paired: &'a [Paired],
     #[serde(skip_serializing_if = "Option::is_none")]
     trace: Option<TraceJson<'a>>,
+}
+
+/// A run and where its money went, in dollars of the measured hours.
+#[derive(Serialize)]
+struct BilledRun<'a> {
+    #[serde(flatten)]
+    run: &'a Run,
+    bill: Bill,
 }
 
 /// One JSON object.
@@ -55,7 +67,12 @@ pub fn json(experiment: &Experiment<'_>) -> Result<String, Failure> {
     let json = Json {
         scenario: experiment.scenario,
         settings: experiment.settings().collect(),
-        runs: experiment.runs,
+        prices: experiment.prices,
+        runs: experiment
+            .runs
+            .iter()
+            .map(|run| BilledRun { run, bill: economics::bill(&run.metrics.ledger, experiment.prices) })
+            .collect(),
         summary: &experiment.summary,
         paired: &experiment.paired,
         trace: experiment.trace.map(TraceJson::new),
@@ -106,6 +123,7 @@ pub fn text(experiment: &Experiment<'_>) -> String {
         text.push_str(&differences(&experiment.paired, TIMES));
     }
     text.push_str(&ledger(experiment));
+    text.push_str(&bill(experiment));
     text.push_str(NOTES);
     match experiment.trace {
         Some(trace) => text.push_str(&trace::text(trace)),
@@ -212,6 +230,49 @@ fn ledger(experiment: &Experiment<'_>) -> String {
         "\nWhere every GPU-hour went (GPU-h, mean over seeds)\n{}The parts sum to the bill: difference {largest}\n",
         table.text()
     )
+}
+
+fn bill(experiment: &Experiment<'_>) -> String {
+    type Part = (&'static str, fn(&Bill) -> f64);
+    const PARTS: &[Part] = &[
+        ("bill", |bill| bill.total),
+        ("productive", |bill| bill.productive),
+        ("stalled", |bill| bill.stalled),
+        ("redone", |bill| bill.redone),
+        ("stranded", |bill| bill.stranded),
+        ("held", |bill| bill.held),
+        ("spare", |bill| bill.spare),
+    ];
+    let hours = experiment.settings.hours - experiment.settings.warm_up_hours;
+    let mut table = Table::default();
+    table.row(core::iter::once("scheduler").chain(PARTS.iter().map(|part| part.0)).chain(["wasted an hour"]));
+    for line in &experiment.summary {
+        let runs = experiment.runs.iter().filter(|run| run.scheduler == line.scheduler);
+        let bills: Vec<Bill> = runs.map(|run| economics::bill(&run.metrics.ledger, experiment.prices)).collect();
+        let mean = |part: &dyn Fn(&Bill) -> f64| bills.iter().map(part).sum::<f64>() / bills.len() as f64;
+        let wasted = mean(&|bill| bill.stranded + bill.stalled) / hours;
+        let cells = PARTS.iter().map(|part| dollars(mean(&part.1))).chain([dollars(wasted)]);
+        table.row(core::iter::once(line.scheduler.clone()).chain(cells));
+    }
+    format!(
+        "\nWhere the money went ({} $ a GPU-hour, {hours} h, mean over seeds)\n{}Wasted: stranded or stalled, as F_lost.\n",
+        experiment.prices.gpu_hour,
+        table.text()
+    )
+}
+
+/// `$1,234.56`.
+fn dollars(amount: f64) -> String {
+    let text = format!("{amount:.2}");
+    let (whole, cents) = text.split_once('.').unwrap_or((&text, "00"));
+    let mut grouped = String::new();
+    for (position, digit) in whole.chars().enumerate() {
+        if position > 0 && (whole.len() - position).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    format!("${grouped}.{cents}")
 }
 
 const NOTES: &str = "

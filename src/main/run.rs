@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use residua::compare::{self, Run};
+use residua::economics::Prices;
 use residua::scenario::{Issue, Issues, Scenario, TRACE, find, unknown_scheduler};
 use residua::schedulers;
 use residua::workload::openb::Imported;
@@ -16,6 +17,9 @@ use crate::trace;
 
 /// Progress is told so many times a run.
 const SLICES: u64 = 50;
+
+/// No GPU costs more an hour, in dollars.
+const MOST_PRICE: f64 = 1000.0;
 
 /// Below so many jobs in all, everything is done in a few seconds.
 const LONG: f64 = 300_000.0;
@@ -58,6 +62,7 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
         summary: compare::summarise(&runs),
         paired: compare::paired(&runs),
         runs: &runs,
+        prices: Prices { gpu_hour: options.price },
         trace: trace.as_ref(),
     };
     if options.json { report::json(&experiment) } else { Ok(report::text(&experiment)) }
@@ -80,9 +85,19 @@ fn settle(options: &RunOptions) -> Result<(String, Scenario, Vec<String>), Failu
     let mut issues = Vec::new();
     let overrides = overrides(options, &mut issues);
     let (name, outcome) = match &options.scenario {
-        Some(name) => named(name, &overrides),
-        None => ("trace".to_owned(), Scenario::parse(TRACE, &overrides)),
+        Some(name) if options.trace.trace_nodes.is_some() => named(name, &overrides, Scenario::for_trace),
+        Some(name) => named(name, &overrides, Scenario::parse),
+        None => ("trace".to_owned(), Scenario::for_trace(TRACE, &overrides)),
     };
+    // NaN is in no range.
+    if !(0.0..=MOST_PRICE).contains(&options.price) {
+        issues.push(Issue {
+            path: "--price".to_owned(),
+            value: options.price.to_string(),
+            allowed: format!("0 to {MOST_PRICE} (USD per GPU-hour)"),
+            remedy: "Choose a value in this range".to_owned(),
+        });
+    }
     let scenario = outcome.map_err(|found| issues.extend(found.0)).ok();
 
     let mut ids: Vec<String> = Vec::new();
@@ -106,14 +121,17 @@ fn settle(options: &RunOptions) -> Result<(String, Scenario, Vec<String>), Failu
     }
 }
 
+/// How a scenario is read: for its own cluster, or for a trace.
+type Parse = fn(&str, &[(String, String)]) -> Result<Scenario, Issues>;
+
 /// The scenario of that name: one that comes with the program, or a file.
-fn named(name: &str, overrides: &[(String, String)]) -> (String, Result<Scenario, Issues>) {
+fn named(name: &str, overrides: &[(String, String)], parse: Parse) -> (String, Result<Scenario, Issues>) {
     let is_path = name.contains(['/', '\\']) || name.ends_with(".toml");
     match find(name).filter(|_| !is_path) {
-        Some(preset) => (preset.id.to_owned(), Scenario::preset(preset.id, overrides)),
+        Some(preset) => (preset.id.to_owned(), parse(preset.text, overrides)),
         None if is_path || Path::new(name).exists() => {
             let outcome = read(Path::new(name)).map_err(Issues::from);
-            (name.to_owned(), outcome.and_then(|text| Scenario::parse(&text, overrides)))
+            (name.to_owned(), outcome.and_then(|text| parse(&text, overrides)))
         }
         // Says which names there are.
         None => (
@@ -121,7 +139,7 @@ fn named(name: &str, overrides: &[(String, String)]) -> (String, Result<Scenario
             Scenario::preset(name, overrides).map_err(|mut unknown| {
                 // Without its file a preset cannot be judged, but every other setting can.
                 let settings: Vec<_> = overrides.iter().filter(|(key, _)| key != "preset").cloned().collect();
-                if let Err(found) = Scenario::parse("", &settings) {
+                if let Err(found) = parse("", &settings) {
                     unknown.0.extend(found.0);
                 }
                 unknown
@@ -151,18 +169,6 @@ fn overrides(options: &RunOptions, issues: &mut Vec<Issue>) -> Vec<(String, Stri
                 allowed: "KEY=VALUE".to_owned(),
                 remedy: "Write e.g. --set load=0.85".to_owned(),
             }),
-        }
-    }
-    if options.trace.trace_nodes.is_some() {
-        for (key, value) in &overrides {
-            if !Scenario::applies_to_trace(key) {
-                issues.push(Issue {
-                    path: key.clone(),
-                    value: value.clone(),
-                    allowed: "a key that has a say in a run on a trace".to_owned(),
-                    remedy: "Leave it out: the trace itself brings nodes, classes and jobs".to_owned(),
-                });
-            }
         }
     }
     overrides

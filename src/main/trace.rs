@@ -84,13 +84,9 @@ pub fn text(trace: &Imported) -> String {
     for count in &report.counts {
         text.push_str(&format!("  {} × {}\n", count.count, count.kind.title()));
     }
-    // Every fault is a row that was left out; long lists are cut here, --json has them all.
-    const MOST: usize = 20;
-    for fault in report.faults.iter().take(MOST) {
+    // Every fault is a row that was left out: however many there are, each is named.
+    for fault in &report.faults {
         text.push_str(&format!("  left out: {fault}\n"));
-    }
-    if report.faults.len() > MOST {
-        text.push_str(&format!("  … and {} more; --json lists all\n", report.faults.len() - MOST));
     }
     text.push_str("\nAssumed, because the trace does not say it\n");
     for assumption in &trace.assumptions {

@@ -3,20 +3,18 @@
 use crate::cluster::NodeType;
 use crate::engine::setup::{Queueing, Rebuilds, Setup, Telemetry};
 use crate::resources::{Amounts, Dim, DimMask};
-use crate::scenario::check::{self, MOST_JOBS};
-use crate::scenario::{ClassSpec, Discipline, Issue, Issues, NodeTypeSpec, Scenario, unknown_scheduler};
+use crate::scenario::check;
+use crate::scenario::{ClassSpec, Discipline, Issue, Issues, NodeTypeSpec, Scenario, read, unknown_scheduler};
 use crate::schedulers::{self, Choice};
 use crate::units::Span;
 use crate::workload::openb::Imported;
+use crate::workload::shares::{MILLION, millionths_of};
 use crate::workload::synthetic::{Bursts, ClassLaw, Generator};
 use crate::workload::{ClassId, Growth, JobClass, Source};
 
-/// Parts in a whole, for shares kept as whole numbers.
-const MILLION: f64 = 1_000_000.0;
-
 /// A share in millionths, to the nearest.
 fn ppm(share: f64) -> u32 {
-    libm::round(share * MILLION) as u32
+    libm::round(share * f64::from(MILLION)) as u32
 }
 
 impl NodeTypeSpec {
@@ -46,7 +44,7 @@ impl Scenario {
             .map(|dealt| {
                 let mut most = (i64::MIN, 0);
                 for (position, share) in shares.iter().enumerate() {
-                    let behind = i64::from(*share) * dealt - counts[position] * 1_000_000;
+                    let behind = i64::from(*share) * dealt - counts[position] * i64::from(MILLION);
                     if behind > most.0 {
                         most = (behind, position);
                     }
@@ -73,8 +71,15 @@ impl Scenario {
     /// Jobs that arrive in the whole run, on average.
     #[must_use]
     pub fn expected_jobs(&self) -> f64 {
+        self.expected_jobs_and_breathing().0
+    }
+
+    /// The same, and how many of them grow.
+    pub(super) fn expected_jobs_and_breathing(&self) -> (f64, f64) {
         let gpus = self.gpus();
-        self.classes.iter().map(|class| self.rate_per_hour(class, gpus)).sum::<f64>() * self.hours
+        let jobs = |class: &ClassSpec| self.rate_per_hour(class, gpus) * self.hours;
+        let breathing = self.classes.iter().filter(|class| class.grows).map(jobs).sum();
+        (self.classes.iter().map(jobs).sum(), breathing)
     }
 
     /// A run of this scenario under one scheduler of the roster. Same scenario, same seed: same jobs and rebuilds,
@@ -113,29 +118,27 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// An unknown scheduler; one that sees nothing that the trace has; a run with too many jobs.
+    /// An unknown scheduler; one whose score sees nothing that the trace has; a run that is too large.
     pub fn trace_setup(&self, trace: &Imported, scheduler: &str, seed: u64) -> Result<Setup, Issues> {
-        let scheduler = self.choice(scheduler)?;
-        for (key, dims) in [("fit_dims", scheduler.fit_dims), ("score_dims", scheduler.score_dims)] {
-            if dims.and(trace.exists).is_empty() {
-                return Err(Issue::new(
-                    format!("scheduler.{key}"),
-                    dims.to_string(),
-                    format!("some of {}, which the trace has", trace.exists),
-                    "Name one of these, or let the missing dimensions be assumed",
-                )
-                .into());
-            }
+        let mut scheduler = self.choice(scheduler)?;
+        let mut issues = Vec::new();
+        // The hard dimensions that the trace has decide what fits in any case.
+        scheduler.fit_dims = scheduler.fit_dims.and(trace.exists);
+        let wanted = scheduler.score_dims;
+        scheduler.score_dims = wanted.and(trace.exists);
+        if scheduler.score_dims.is_empty() {
+            issues.push(Issue::new(
+                "scheduler.score_dims",
+                wanted.to_string(),
+                format!("some of {}, which the trace has", trace.exists),
+                "Name one of these, or let the missing dimensions be assumed",
+            ));
         }
         let jobs = trace.rate_for_load(self.load) * self.hours;
-        if jobs > MOST_JOBS {
-            return Err(check::too_many_jobs(
-                "load × hours",
-                &format!("{} × {}", self.load, self.hours),
-                jobs,
-                self.hours,
-            )
-            .into());
+        let size = format!("{} × {}", self.load, self.hours);
+        issues.extend(check::too_large(self, trace.nodes.len(), jobs, 0.0, ("load × hours", &size)));
+        if !issues.is_empty() {
+            return Err(Issues(issues));
         }
         Ok(Setup {
             node_types: trace.node_types.clone(),
@@ -154,6 +157,33 @@ impl Scenario {
             horizon: Span::from_hours_f64(self.hours),
             seed,
         })
+    }
+
+    /// Reads a scenario file for a run on a trace, with `overrides`. How large the run is, is judged with the trace:
+    /// [`trace_setup`](Self::trace_setup). Where no file is named, it is [`TRACE`](crate::scenario::TRACE).
+    ///
+    /// # Errors
+    ///
+    /// All problems of file and overrides at once, overrides without a say in such a run among them.
+    pub fn for_trace(text: &str, overrides: &[(String, String)]) -> Result<Self, Issues> {
+        let silent = overrides.iter().filter(|(path, _)| !Self::applies_to_trace(path));
+        let mut issues: Vec<Issue> = silent
+            .map(|(path, value)| {
+                Issue::new(
+                    path,
+                    value,
+                    "a key that has a say in a run on a trace",
+                    "Leave it out: the trace itself brings nodes, classes and jobs",
+                )
+            })
+            .collect();
+        match read::scenario(text, overrides, false) {
+            Ok(scenario) if issues.is_empty() => Ok(scenario),
+            outcome => {
+                issues.extend(outcome.err().into_iter().flat_map(|found| found.0));
+                Err(Issues(issues))
+            }
+        }
     }
 
     /// Whether the key at `path` has a say in a run on a trace. The others describe what the trace brings itself.
@@ -188,7 +218,7 @@ impl Scenario {
 
     /// Shares of the node types in millionths; they sum to a million.
     fn node_type_shares_ppm(&self) -> Vec<u32> {
-        whole_parts(&self.node_types.iter().map(|item| item.share).collect::<Vec<_>>())
+        millionths_of(&self.node_types.iter().map(|item| item.share).collect::<Vec<_>>())
     }
 
     fn engine_node_types(&self) -> Vec<NodeType> {
@@ -203,7 +233,7 @@ impl Scenario {
     /// All classes, those without jobs too: so a class keeps its position, and with it its random streams, when
     /// only shares change.
     fn engine_classes(&self) -> Vec<JobClass> {
-        let shares = whole_parts(&self.classes.iter().map(|class| class.share).collect::<Vec<_>>());
+        let shares = millionths_of(&self.classes.iter().map(|class| class.share).collect::<Vec<_>>());
         self.classes
             .iter()
             .zip(shares)
@@ -251,7 +281,7 @@ impl Scenario {
 
     /// The most that a task of `class` is drawn with. It never excludes the typical task, and some node type in use
     /// always holds it: else jobs would come that can never run.
-    fn limit(&self, class: &ClassSpec) -> Amounts {
+    pub(super) fn limit(&self, class: &ClassSpec) -> Amounts {
         let typical = self.typical(class);
         let limits = &self.limits;
         let hbm = (limits.hbm_per_gpu * class.gpu.max(1.0)).min(limits.hbm);
@@ -336,33 +366,4 @@ fn existing_dims<'a>(kinds: impl Iterator<Item = &'a NodeType>) -> DimMask {
         dims.extend(Dim::ALL.into_iter().filter(|dim| kind.capacity[*dim] > 0));
     }
     DimMask::of(&dims)
-}
-
-/// Shares that sum to about 1, as whole millionths that sum to exactly a million (largest remainder, ties to the
-/// first).
-fn whole_parts(shares: &[f64]) -> Vec<u32> {
-    let mut parts: Vec<u32> = shares.iter().map(|share| libm::floor(share * MILLION) as u32).collect();
-    let mut order: Vec<usize> = (0..shares.len()).filter(|position| shares[*position] > 0.0).collect();
-    let rest = |position: &usize| shares[*position] * MILLION - libm::floor(shares[*position] * MILLION);
-    order.sort_by(|a, b| rest(b).total_cmp(&rest(a)));
-    let sum: u32 = parts.iter().sum();
-    let short = 1_000_000u32.saturating_sub(sum) as usize;
-    if !order.is_empty() {
-        for turn in 0..short {
-            parts[order[turn % order.len()]] += 1;
-        }
-    }
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::whole_parts;
-
-    #[test]
-    fn whole_parts_sum_to_a_million() {
-        assert_eq!(whole_parts(&[0.6, 0.25, 0.15]), [600_000, 250_000, 150_000]);
-        let thirds = whole_parts(&[1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 0.0]);
-        assert_eq!(thirds, [333_334, 333_333, 333_333, 0]);
-    }
 }

@@ -1,14 +1,14 @@
 //! What must hold between the values of a scenario, each being allowed by itself.
 
 use crate::resources::{Dim, DimMask};
-use crate::scenario::{Discipline, Issue, NodeTypeSpec, Scenario};
+use crate::scenario::{ClassSpec, Discipline, Issue, NodeTypeSpec, Scenario};
 
 /// More jobs than this are refused: each is kept until the end for the percentiles of waits, and at 64 nodes it is
 /// half a year of cluster time.
-pub(super) const MOST_JOBS: f64 = 10_000_000.0;
+const MOST_JOBS: f64 = 10_000_000.0;
 
 /// Notes every contradiction. Where a value is missing or was refused, what depends on it is not judged.
-pub(super) fn cross(scenario: &Scenario, issues: &mut Vec<Issue>) {
+pub(super) fn cross(scenario: &Scenario, has_own_cluster: bool, issues: &mut Vec<Issue>) {
     let own_issues = issues.len();
     let touched = |issues: &[Issue], part: &str| issues[..own_issues].iter().any(|issue| issue.path.contains(part));
 
@@ -64,9 +64,12 @@ pub(super) fn cross(scenario: &Scenario, issues: &mut Vec<Issue>) {
     shares(scenario, issues, own_issues);
     types(scenario, issues);
     // These look at the cluster as a whole, which only a scenario without contradictions has.
-    if issues.is_empty() {
+    if issues.is_empty() && has_own_cluster {
         gangs(scenario, issues);
-        size(scenario, issues);
+        soft_sums(scenario, issues);
+        let (jobs, breathing) = scenario.expected_jobs_and_breathing();
+        let size = format!("{} × {}", scenario.nodes, scenario.hours);
+        issues.extend(too_large(scenario, scenario.nodes as usize, jobs, breathing, ("nodes × hours", &size)));
     }
 }
 
@@ -167,23 +170,116 @@ fn gangs(scenario: &Scenario, issues: &mut Vec<Issue>) {
     }
 }
 
-/// A run must end before the reader loses patience and the machine its memory.
-fn size(scenario: &Scenario, issues: &mut Vec<Issue>) {
-    let jobs = scenario.expected_jobs();
-    if jobs > MOST_JOBS {
-        let value = format!("{} × {}", scenario.nodes, scenario.hours);
-        issues.push(too_many_jobs("nodes × hours", &value, jobs, scenario.hours));
+/// What the tasks of a node ask of storage and I/O CPU is added up as `i32`. GPUs bound how many tasks there are:
+/// their number does not vary among the jobs of a class.
+fn soft_sums(scenario: &Scenario, issues: &mut Vec<Issue>) {
+    for dim in [Dim::Sto, Dim::Ioc] {
+        let growth = if dim == Dim::Sto { scenario.growth.sto } else { scenario.growth.ioc };
+        let asked = |class: &ClassSpec, item: &NodeTypeSpec| {
+            let tasks = f64::from(item.capacity()[Dim::Gpu]) / f64::from(scenario.typical(class)[Dim::Gpu].max(1));
+            let grown = if class.grows { 1.0 + growth } else { 1.0 };
+            (tasks, grown, tasks * grown * f64::from(scenario.limit(class)[dim]))
+        };
+        let classes = scenario.classes.iter().filter(|class| class.share > 0.0);
+        let most = classes
+            .flat_map(|class| scenario.node_types.iter().map(move |item| (class, item)))
+            .filter(|(_, item)| item.share > 0.0)
+            .map(|(class, item)| (class, item, asked(class, item)))
+            .max_by(|a, b| a.2.2.total_cmp(&b.2.2));
+        let Some((class, item, (tasks, grown, sum))) = most.filter(|(.., asked)| asked.2 > f64::from(i32::MAX))
+        else {
+            continue;
+        };
+        let unit = dim.unit();
+        let limit = dim.value(scenario.limit(class)[dim]);
+        issues.push(Issue::new(
+            format!("limits.{dim}"),
+            format!("{:.0} {unit} on one {}", dim.value(1) * sum, item.id),
+            format!(
+                "at most {:.0} {unit} on one node; here {tasks:.0} tasks of {} × {limit} {unit} × {grown} (growth)",
+                dim.value(i32::MAX),
+                class.id
+            ),
+            format!(
+                "Lower limits.{dim}, classes.{}.{dim} or growth.{dim}, or raise classes.{}.gpu",
+                class.id, class.id
+            ),
+        ));
     }
 }
 
-pub(super) fn too_many_jobs(path: &str, value: &str, jobs: f64, hours: f64) -> Issue {
-    Issue::new(
-        path,
-        format!("{value} (about {:.1} million jobs)", jobs / 1e6),
-        format!("at most {:.0} million jobs", MOST_JOBS / 1e6),
-        format!(
-            "Run at most {:.1} h at this size, or take fewer nodes, less load or longer jobs",
-            hours * MOST_JOBS / jobs
+/// What a run costs its reader in time and memory.
+struct Cost {
+    /// How many there are of it.
+    count: f64,
+    /// How many there may be.
+    most: f64,
+    /// What it is.
+    what: &'static str,
+    /// How to have less of it, other than by a shorter run.
+    remedy: &'static str,
+    /// Hours with so many.
+    hours: f64,
+}
+
+/// A run must end before the reader loses patience and the machine its memory: each of these bounds stands for a minute
+/// or a few.
+///
+/// `nodes` and `jobs` are what the run has of them, `breathing` are those of the jobs that grow; `path` and `value` name
+/// what makes it large.
+pub(super) fn too_large(
+    scenario: &Scenario,
+    nodes: usize,
+    jobs: f64,
+    breathing: f64,
+    (path, value): (&str, &str),
+) -> Option<Issue> {
+    let hours = scenario.hours;
+    let node_hours = nodes as f64 * hours;
+    let interval = scenario.telemetry.interval_seconds;
+    let readings = if interval > 0.0 { node_hours * 3600.0 / interval } else { 0.0 };
+    let rebuilds = &scenario.rebuilds;
+    // Once in rebuild ÷ share hours a node starts to rebuild, and ends.
+    let changes = 2.0 * node_hours * rebuilds.degraded_share / rebuilds.mean_hours;
+    let minutes = hours * 60.0;
+    // Above a load of 1 the rest stays in the queue, which so grows evenly.
+    let looks = jobs * (1.0 - 1.0 / scenario.load).max(0.0) / 2.0 * minutes;
+    let linear =
+        |count: f64, most: f64, what, remedy| Cost { count, most, what, remedy, hours: hours * most / count };
+    let costs = [
+        linear(jobs, MOST_JOBS, "jobs", "fewer nodes, less load or longer jobs"),
+        linear(breathing * f64::from(scenario.growth.steps), 20e6, "growth steps", "fewer growth.steps"),
+        linear(
+            changes,
+            20e6,
+            "starts and ends of rebuilds",
+            "fewer nodes, a smaller rebuilds.degraded_share or a longer rebuilds.mean_hours",
         ),
-    )
+        linear(readings, 500e6, "readings", "fewer nodes or a longer telemetry.interval_seconds"),
+        linear(node_hours * 60.0, 500e6, "samples of nodes, one a minute", "fewer nodes"),
+        Cost {
+            hours: hours * libm::sqrt(5e9 / looks),
+            ..linear(looks, 5e9, "samples of waiting jobs, one a minute", "fewer nodes or a load below 1")
+        },
+    ];
+    let over: Vec<&Cost> = costs.iter().filter(|cost| cost.count > cost.most).collect();
+    let shortest = over.iter().map(|cost| cost.hours).min_by(f64::total_cmp)?;
+    let list = |word: &dyn Fn(&Cost) -> String| over.iter().map(|cost| word(cost)).collect::<Vec<_>>().join("; ");
+    let instead = list(&|cost| cost.remedy.to_owned());
+    // Rounded down, so that it can be taken as it is; less is no run.
+    let shortest = libm::floor(shortest * 10.0) / 10.0;
+    let remedy = if shortest >= 0.1 {
+        format!("Run at most {shortest:.1} h at this size, or take {instead}")
+    } else {
+        format!("Take {instead}")
+    };
+    Some(Issue::new(
+        path,
+        value,
+        list(&|cost| {
+            let (most, count) = (cost.most / 1e6, cost.count / 1e6);
+            format!("at most {most:.0} million {}, and this has about {count:.1} million", cost.what)
+        }),
+        remedy,
+    ))
 }

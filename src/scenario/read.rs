@@ -25,8 +25,12 @@ impl Leaf {
 /// More values than any scenario has: 255 classes and 64 node types with all their keys are half of it.
 const MOST_VALUES: usize = 10_000;
 
-/// Reads everything and checks it.
-pub(super) fn scenario(text: &str, overrides: &[(String, String)]) -> Result<Scenario, Issues> {
+/// Reads everything and checks it; the cluster that it describes only if it is the one that will run.
+pub(super) fn scenario(
+    text: &str,
+    overrides: &[(String, String)],
+    has_own_cluster: bool,
+) -> Result<Scenario, Issues> {
     let mut issues = Vec::new();
     let mut scenario = model();
     let known = Known::of(&scenario);
@@ -67,7 +71,7 @@ pub(super) fn scenario(text: &str, overrides: &[(String, String)]) -> Result<Sce
     apply(&mut scenario, &overrides, &mut issues);
     rescale(&mut scenario, &overrides);
     find_missing(&scenario, &known, &mut issues);
-    check::cross(&scenario, &mut issues);
+    check::cross(&scenario, has_own_cluster, &mut issues);
     if issues.is_empty() { Ok(scenario) } else { Err(Issues(issues)) }
 }
 

@@ -199,7 +199,8 @@ pub(super) const KEYS: &[Key<Scenario>] = &[
         "dimensions",
         0..0,
         scheduler.fit_dims,
-        "Dimensions that decide whether a task fits; \"own\": those of the scheduler's name."
+        "Soft dimensions that decide whether a task fits, with the five hard ones, which always do; \"own\": those of the \
+         scheduler's name."
     ),
     key!(
         "scheduler.score_dims",

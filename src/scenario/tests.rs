@@ -134,7 +134,100 @@ fn contradictions_are_found() {
     Scenario::parse("nodes = 3", &[]).expect("three nodes hold a gang of four tasks");
     let size = issues("nodes = 20000\nhours = 8760", &[]).remove(0);
     assert_eq!(size.path, "nodes × hours");
-    assert!(size.value.contains("million jobs"), "{size}");
+    assert!(size.allowed.contains("at most 10 million jobs, and this has about 2818.6 million"), "{size}");
+}
+
+/// Jobs are not all that a run costs: few of them may still take years.
+#[test]
+fn a_run_that_would_not_end_is_refused_whatever_makes_it_long() {
+    let vast = [("nodes", "20000"), ("hours", "8760"), ("load", "0.05")];
+    let long_jobs = ["rag_rt", "llm_rt", "breath", "train", "batch", "short"]
+        .map(|class| (format!("classes.{class}.work_minutes"), "100000"));
+    let long_jobs: Vec<(&str, &str)> = long_jobs.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+    for (overrides, words, remedy) in [
+        (
+            vec![("telemetry.interval_seconds", "1"), ("nodes", "64"), ("hours", "8760")],
+            "million readings",
+            "interval",
+        ),
+        (
+            vec![
+                ("rebuilds.degraded_share", "0.9"),
+                ("rebuilds.mean_hours", "0.05"),
+                ("nodes", "100"),
+                ("hours", "8760"),
+            ],
+            "million starts and ends of rebuilds",
+            "rebuilds.mean_hours",
+        ),
+        (vast.iter().chain(&long_jobs).copied().collect(), "million samples of nodes", "fewer nodes"),
+        (vec![("load", "1.5"), ("hours", "2000")], "million samples of waiting jobs", "a load below 1"),
+        (
+            vec![
+                ("growth.steps", "64"),
+                ("classes.short.grows", "true"),
+                ("classes.short.share", "0.5"),
+                ("hours", "1000"),
+            ],
+            "million growth steps",
+            "growth.steps",
+        ),
+    ] {
+        let found = Scenario::preset("a", &set(&overrides)).expect_err(words).0;
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert!(found[0].allowed.contains(words), "{}", found[0]);
+        assert!(found[0].remedy.contains(remedy), "{}", found[0]);
+        // The advice helps: so many hours are allowed.
+        let hours =
+            found[0].remedy.strip_prefix("Run at most ").and_then(|rest| rest.split_once(" h")).expect("hours").0;
+        let shorter = overrides.iter().copied().filter(|(key, _)| *key != "hours");
+        let shorter: Vec<_> = shorter.chain([("hours", hours), ("warm_up_hours", "0")]).collect();
+        Scenario::preset("a", &set(&shorter)).unwrap_or_else(|issues| panic!("{hours} h: {issues}"));
+    }
+    // All that is too much is one problem.
+    let all = [("telemetry.interval_seconds", "1"), ("nodes", "20000"), ("hours", "8760")];
+    let found = Scenario::preset("c", &set(&all)).expect_err("vast").0;
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].allowed.contains("million jobs") && found[0].allowed.contains("million readings"),
+        "{}",
+        found[0]
+    );
+    // What the page offers at most is far from it.
+    let page = [("nodes", "1024"), ("load", "1.5"), ("rebuilds.degraded_share", "0.5")];
+    Scenario::preset("d", &set(&page)).expect("the largest run of the page");
+}
+
+/// What is asked of one node is added up as `i32`.
+#[test]
+fn soft_demand_of_a_full_node_stays_in_range() {
+    let node = |value: &str| {
+        format!(
+            "nodes = 1\nload = 1.5\n[node_types]\nG4.share = 0\nS8.share = 0\n[node_types.G8]\nshare = 1\ncpu = 1024\n\
+             ram = 65536\ngpu = 64\nhbm = 16384\nnet = 10000\nsto = 1000\nioc = 1024\n[limits]\nsto = 1000\nioc = 1024\n\
+             [growth]\nsto = 10\n[classes]\nrag_rt.share = 0\nllm_rt.share = 0\ntrain.share = 0\nbatch.share = 0\n\
+             short.share = 0\n[classes.tiny]\nshare = 1\ncpu = 0.1\nram = 0.1\ngpu = {value}\nhbm = 0.1\nnet = 0.1\n\
+             sto = 1000\nioc = 1024\nwork_minutes = 60\nwork_sigma = 0\ngrows = true"
+        )
+    };
+    let found = issues(&node("0.05"), &[]);
+    let paths: Vec<&str> = found.iter().map(|issue| issue.path.as_str()).collect();
+    assert_eq!(paths, ["limits.sto", "limits.ioc"], "{found:#?}");
+    assert_eq!(found[0].value, "14080000 GB/s on one G8");
+    assert!(
+        found[0].allowed.starts_with("at most 2147484 GB/s on one node; here 1280 tasks of tiny"),
+        "{}",
+        found[0]
+    );
+    assert!(found[0].remedy.contains("classes.tiny.sto"), "{}", found[0]);
+    Scenario::parse(&node("0.5"), &[]).expect("128 tasks are few enough");
+}
+
+#[test]
+fn shares_that_are_off_by_little_still_make_a_whole() {
+    let text = "[classes]\nrag_rt.share = 0.2500009";
+    let setup = Scenario::parse(text, &[]).expect("right").setup("ragp-io", 1).expect("right");
+    assert_eq!(setup.classes.iter().map(|class| class.share_ppm).sum::<u32>(), 1_000_000);
 }
 
 #[test]

@@ -15,9 +15,10 @@ use crate::workload::openb::OnFault;
 /// What is to be run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRequest {
-    /// Id of one of the scenarios that come with the program.
+    /// Id of one of the scenarios that come with the program. It has no say in a run on a trace: that starts from
+    /// [`crate::scenario::TRACE`], as the command's does.
     pub scenario: String,
-    /// Settings that differ from it: dotted path and value, as after `--set`.
+    /// Settings that differ from what the run starts from: dotted path and value, as after `--set`.
     pub set: Vec<(String, String)>,
     /// Roster id of the scheduler.
     pub scheduler: String,
@@ -40,8 +41,6 @@ pub struct TraceFiles {
     pub pods_csv: String,
     /// What to do with faulty rows.
     pub on_fault: OnFault,
-    /// GPU load to offer, as a share of the cluster's GPUs.
-    pub load: f64,
     /// Whether dimensions that the trace lacks are filled from stated assumptions; if not, they do not exist.
     pub assume: bool,
 }
@@ -72,10 +71,11 @@ impl Session {
     /// # Errors
     /// Everything that is wrong with the request, at once.
     pub fn start(request: &RunRequest) -> Result<Self, Vec<Issue>> {
-        let scenario = Scenario::preset(&request.scenario, &request.set).map_err(|issues| issues.0)?;
         let setup = match &request.trace {
-            None => scenario.setup(&request.scheduler, request.seed).map_err(|issues| issues.0)?,
-            Some(files) => replay::setup(&scenario, files, &request.scheduler, request.seed)?,
+            None => Scenario::preset(&request.scenario, &request.set)
+                .and_then(|scenario| scenario.setup(&request.scheduler, request.seed))
+                .map_err(|issues| issues.0)?,
+            Some(files) => replay::setup(&request.set, files, &request.scheduler, request.seed)?,
         };
         Self::of(setup)
     }

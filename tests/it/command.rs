@@ -105,6 +105,35 @@ fn json_has_every_part() {
 }
 
 #[test]
+fn every_run_has_its_bill() {
+    let number = |value: &Value| value.as_f64().expect("a number");
+    for (arguments, price) in [(&["--seed", "7"][..], 3.0), (&["--seed", "7", "--price", "2.5"], 2.5)] {
+        let all = json(arguments);
+        assert_eq!(number(&all["prices"]["gpu_hour"]), price);
+        for run in all["runs"].as_array().expect("runs") {
+            let (bill, ledger) = (&run["bill"], &run["metrics"]["ledger"]);
+            let parts = ["productive", "stalled", "redone", "stranded", "held", "spare"];
+            for part in parts {
+                assert!((number(&bill[part]) - number(&ledger[part]) * price).abs() < 1e-9, "{part}");
+            }
+            // 12 nodes of the mix have 84 GPUs; 5 hours are measured.
+            assert_eq!(number(&bill["total"]), 84.0 * 5.0 * price);
+            let sum: f64 = parts.iter().map(|part| number(&bill[*part])).sum();
+            assert!((sum - number(&bill["total"])).abs() < 1e-6);
+        }
+    }
+    let output = run(&[SMALL, &["--seed", "7", "--schedulers", "ragp-io"]].concat());
+    let told = text(&output.stdout);
+    assert!(told.contains("Where the money went (3 $ a GPU-hour, 5 h"), "{told}");
+    assert!(told.contains("$1,260.00"), "{told}");
+    let line = told.lines().rfind(|line| line.starts_with("ragp-io")).expect("a line of the bill");
+    let wasted: f64 = line.rsplit('$').next().and_then(|text| text.trim().parse().ok()).expect("dollars an hour");
+    let all = json(&["--seed", "7", "--schedulers", "ragp-io"]);
+    let lost = number(&all["runs"][0]["metrics"]["f_lost"]);
+    assert!((wasted - lost * 84.0 * 3.0).abs() < 0.006, "{wasted}, {lost}");
+}
+
+#[test]
 fn one_seed_has_no_interval() {
     let all = json(&["--seed", "7", "--schedulers", "ragp-io"]);
     assert_eq!(all["runs"].as_array().expect("runs").len(), 1);
@@ -171,6 +200,8 @@ fn bad_input_ends_with_two_and_says_why() {
         (&["run", "c", "--preset", "hto"], "Did you mean `hot`?"),
         (&["run", "c", "--load", "-1"], "0.05 to 1.5"),
         (&["run", "c", "--set", "nodes=20000", "--hours", "8760"], "million jobs"),
+        (&["run", "c", "--price", "-1"], "--price = -1 – allowed: 0 to 1000"),
+        (&["run", "c", "--price", "NaN"], "0 to 1000"),
         (&["run", "nowhere.toml"], "cannot be read"),
         (&["run"], "SCENARIO"),
         (&["dance"], "dance"),
@@ -258,4 +289,20 @@ fn faults_of_a_trace_stop_it_until_somebody_chooses() {
     assert!(dropped.status.success());
     let all: Value = serde_json::from_slice(&dropped.stdout).expect("JSON");
     assert_eq!(all["trace"]["faults"][0]["value"], "many");
+}
+
+/// However many rows were left out, each is named.
+#[test]
+fn every_row_that_is_left_out_is_named() {
+    let rows: String = (0..300).map(|n| format!("bad{n},many,16384,1,1000,,LS,Succeeded,0,3600,0\n")).collect();
+    let bad = file("many-faults.csv", &format!("{PODS}{rows}"));
+    let nodes = file("nodes-three.csv", NODES);
+    let trace = ["--trace-nodes", nodes.to_str().expect("UTF-8"), "--trace-pods", bad.to_str().expect("UTF-8")];
+    for arguments in [&["--on-fault", "drop", "--schedulers", "first-fit-5d", "--seed", "1"][..], &["--seed", "1"]] {
+        let output = run(&[&["run"], &trace[..], arguments].concat());
+        let told = text(&output.stdout) + &text(&output.stderr);
+        for row in 5..305 {
+            assert!(told.contains(&format!("many-faults.csv, row {row}, ")), "row {row} is not in\n{told}");
+        }
+    }
 }

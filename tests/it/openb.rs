@@ -1,10 +1,12 @@
 //! The openb importer: every fault said, nothing skipped in silence, and the published trace read as published.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use proptest::prelude::*;
 use residua::resources::{Dim, DimMask};
+use residua::scenario::{Scenario, TRACE};
 use residua::units::Span;
 use residua::workload::bootstrap::{filled_after, offered};
 use residua::workload::openb::{Count, Finding, Imported, Kind, OnFault, Options, Refused, Severity, import};
@@ -131,6 +133,34 @@ fn spreadsheets_endings_marks_and_separators_change_nothing() {
     };
     assert_eq!(rows(&plain), rows(&other));
     assert_eq!(other.report.notes.len(), plain.report.notes.len() + 2, "the separator of each file is said");
+}
+
+#[test]
+fn a_scheduler_sees_what_the_trace_has() {
+    let imported = read(NODES, PODS, &Options { assume: false, ..Options::default() }).unwrap();
+    let setup = |key: &str, dims: &str| {
+        let scenario = Scenario::for_trace(TRACE, &[(format!("scheduler.{key}"), dims.to_owned())]).unwrap();
+        scenario.trace_setup(&imported, "ragp-io", 1)
+    };
+    // Hard dimensions always decide what fits, so a choice of others leaves these.
+    assert!(setup("fit_dims", "sto").unwrap().scheduler.fit_dims.is_empty());
+    assert_eq!(setup("score_dims", "gpu,sto").unwrap().scheduler.score_dims, DimMask::of(&[Dim::Gpu]));
+    // A score of nothing is no score.
+    assert_eq!(setup("score_dims", "sto").unwrap_err().0[0].path, "scheduler.score_dims");
+}
+
+#[test]
+fn a_run_on_a_trace_that_would_not_end_is_refused() {
+    let imported = read(NODES, PODS, &Options::default()).unwrap();
+    let set = [("hours", "8760"), ("telemetry.interval_seconds", "1"), ("nodes", "9")];
+    let set = set.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    assert_eq!(Scenario::for_trace(TRACE, &set).unwrap_err().0[0].path, "nodes");
+    let scenario = Scenario::for_trace(TRACE, &set[..2]).unwrap();
+    // Six nodes are read 189 million times in a year; a hundred of them would be too many.
+    scenario.trace_setup(&imported, "ragp-io", 1).unwrap();
+    let many = Imported { nodes: imported.nodes.repeat(16), ..imported };
+    let issues = scenario.trace_setup(&many, "ragp-io", 1).unwrap_err();
+    assert!(issues.0[0].allowed.contains("million readings"), "{issues}");
 }
 
 // --- faults ----------------------------------------------------------------------------------------------------
@@ -389,7 +419,8 @@ fn published(name: &str) -> Option<String> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data/openb").join(name);
     let text = std::fs::read_to_string(&path).ok();
     if text.is_none() {
-        println!("left out: {name} is not here");
+        // Not println!, which the test harness swallows when a test passes.
+        let _ = writeln!(std::io::stderr(), "left out: {name} is not here");
     }
     text
 }

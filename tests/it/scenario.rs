@@ -68,11 +68,11 @@ fn keys_in_the_readme_are_those_of_the_schema() {
     let readme = fs::read_to_string(&path).expect("the README");
     let (before, rest) = readme.split_once("-->\n").expect("the mark of the table");
     let (written, after) = rest.split_once("<!-- /keys -->").expect("the end of the table");
-    if std::env::var_os("BLESS").is_some() {
+    if std::env::var_os("RESIDUA_BLESS").is_some() {
         fs::write(&path, format!("{before}-->\n{table}<!-- /keys -->{after}")).expect("writable");
         return;
     }
-    assert_eq!(written, table, "run `BLESS=1 cargo test keys_in_the_readme`");
+    assert_eq!(written, table, "run `RESIDUA_BLESS=1 cargo test keys_in_the_readme`");
 }
 
 #[test]

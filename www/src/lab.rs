@@ -406,7 +406,7 @@ impl Lab {
     pub fn set_trace(self, trace: Option<Trace>) {
         self.missing_trace.set(None);
         self.troubles.update(|troubles| troubles.retain(|trouble| *trouble != Trouble::WithoutTrace));
-        self.settings.update(|settings| settings.trace = trace.map(std::sync::Arc::new));
+        self.settings.update(|settings| settings.take_trace(trace.map(std::sync::Arc::new)));
     }
 
     /// The share of waste that the calculator uses, and whether it can be had yet. Follows what it comes from.

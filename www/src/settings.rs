@@ -166,33 +166,60 @@ impl Settings {
         }
     }
 
-    /// What a worker is asked to run for one of the lanes: the preset, and what differs from it.
+    /// What a worker is asked to run for one of the lanes: the preset, or the trace, and what differs from it.
     pub fn request(&self, scheduler: &str) -> RunRequest {
-        let own = Own::of(&self.scenario);
-        let changed = [
-            ("load", self.load, own.load),
-            ("nodes", f64::from(self.nodes), f64::from(own.nodes)),
-            ("rebuilds.degraded_share", self.degraded, own.degraded),
-            ("storage_intensity", self.storage, own.storage),
-        ];
-        let set = changed
-            .into_iter()
-            .filter(|(_, value, own)| value != own)
-            .map(|(path, value, _)| (path.to_owned(), value.to_string()))
-            .collect();
+        let set = [
+            ("load", Field::Load),
+            ("nodes", Field::Nodes),
+            ("rebuilds.degraded_share", Field::Degraded),
+            ("storage_intensity", Field::Storage),
+        ]
+        .into_iter()
+        .filter(|(_, field)| self.has_say(*field) && !self.is_own(*field))
+        .map(|(path, field)| (path.to_owned(), self.number(field).to_string()))
+        .collect();
         RunRequest {
             scenario: self.scenario.clone(),
             set,
             scheduler: scheduler.to_owned(),
             seed: self.seed,
-            trace: self.trace.as_ref().map(|trace| TraceFiles { load: self.load, ..trace.files.clone() }),
+            trace: self.trace.as_ref().map(|trace| trace.files.clone()),
         }
     }
 
-    /// Whether a number is the one that the preset's author wrote.
+    /// Replaces the trace. A number that nobody has changed becomes the one that the run then starts from: a trace is
+    /// run as the command runs it, whatever scenario was there before.
+    pub fn take_trace(&mut self, trace: Option<Arc<Trace>>) {
+        let unchanged = [Field::Load, Field::Degraded].map(|field| (field, self.is_own(field)));
+        self.trace = trace;
+        for (field, _) in unchanged.into_iter().filter(|(_, unchanged)| *unchanged) {
+            self.set_number(field, self.own(field));
+        }
+    }
+
+    /// Whether a number of the simulation has a say: a trace brings its own nodes and jobs.
+    pub fn has_say(&self, field: Field) -> bool {
+        self.trace.is_none() || !matches!(field, Field::Nodes | Field::Storage)
+    }
+
+    /// What the author of the preset, or of what a trace starts from, wrote.
+    pub fn own(&self, field: Field) -> f64 {
+        if !self.has_say(field) {
+            return self.number(field);
+        }
+        let own = if self.trace.is_some() { Own::of_trace() } else { Own::of(&self.scenario) };
+        match field {
+            Field::Load => own.load,
+            Field::Nodes => f64::from(own.nodes),
+            Field::Degraded => own.degraded,
+            Field::Storage => own.storage,
+            _ => self.number(field),
+        }
+    }
+
+    /// Whether a number is [that one](Self::own).
     pub fn is_own(&self, field: Field) -> bool {
-        let own = Self::of_scenario(&self.scenario);
-        self.number(field) == own.number(field)
+        self.number(field) == self.own(field)
     }
 
     /// The value of a number of the simulation.
@@ -249,15 +276,23 @@ struct Own {
 
 impl Own {
     fn of(id: &str) -> Self {
-        match Scenario::preset(id, &[]) {
-            Ok(scenario) => Self {
-                load: scenario.load,
-                nodes: scenario.nodes,
-                degraded: scenario.rebuilds.degraded_share,
-                storage: scenario.storage_intensity,
-            },
-            // Presets are part of the program and tested with it; were one broken, its worker would say what is wrong.
-            Err(_) => Self { load: 0.7, nodes: 64, degraded: 0.15, storage: 1.0 },
+        // Presets are part of the program and tested with it; were one broken, its worker would say what is wrong.
+        Scenario::preset(id, &[])
+            .map_or(Self { load: 0.7, nodes: 64, degraded: 0.15, storage: 1.0 }, |read| Self::in_scenario(&read))
+    }
+
+    /// What a run on a trace starts from.
+    fn of_trace() -> Self {
+        Scenario::for_trace(scenario::TRACE, &[])
+            .map_or(Self { load: 0.7, nodes: 64, degraded: 0.0, storage: 1.0 }, |read| Self::in_scenario(&read))
+    }
+
+    fn in_scenario(scenario: &Scenario) -> Self {
+        Self {
+            load: scenario.load,
+            nodes: scenario.nodes,
+            degraded: scenario.rebuilds.degraded_share,
+            storage: scenario.storage_intensity,
         }
     }
 }
@@ -299,6 +334,34 @@ mod tests {
                 assert!(Scenario::preset(&request.scenario, &request.set).is_ok());
             }
         }
+    }
+
+    #[wasm_bindgen_test]
+    fn a_trace_is_run_as_the_command_runs_it() {
+        let trace = || {
+            let (nodes_name, pods_name) = ("n".to_owned(), "p".to_owned());
+            let (nodes_csv, pods_csv) = (String::new(), String::new());
+            let on_fault = residua::workload::openb::OnFault::Stop;
+            let files = TraceFiles { nodes_name, nodes_csv, pods_name, pods_csv, on_fault, assume: true };
+            Some(Arc::new(Trace { files, hash: String::new() }))
+        };
+        let mut settings = Settings::default();
+        settings.set_number(Field::Nodes, 128.0);
+        settings.take_trace(trace());
+        assert_eq!(settings.degraded, 0.0, "no node of a trace rebuilds unless somebody says so");
+        assert_eq!(settings.request("ragp-io").set, [], "nodes have no say");
+        settings.set_number(Field::Degraded, 0.2);
+        settings.set_number(Field::Load, 0.9);
+        let set = settings.request("ragp-io").set;
+        let paths: Vec<&str> = set.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(paths, ["load", "rebuilds.degraded_share"]);
+        assert!(Scenario::for_trace(scenario::TRACE, &set).is_ok());
+        settings.take_trace(None);
+        assert_eq!((settings.load, settings.degraded), (0.9, 0.2), "what somebody set stays");
+        let mut untouched = Settings::default();
+        untouched.take_trace(trace());
+        untouched.take_trace(None);
+        assert_eq!(untouched, Settings::default());
     }
 
     #[wasm_bindgen_test]

@@ -2,6 +2,7 @@
 
 use super::pods::{Pod, Qos};
 use crate::resources::{Amounts, Dim};
+use crate::workload::shares::millionths;
 use crate::workload::{ClassId, JobClass, bootstrap::Sample};
 
 /// A class, by what the trace says of a pod.
@@ -43,7 +44,7 @@ impl Class {
 pub(super) fn summarise(present: &[Class], samples: &[Sample]) -> Vec<JobClass> {
     let of = |index: usize| samples.iter().filter(move |sample| sample.class.index() == index);
     let gpu_time: Vec<u128> = (0..present.len()).map(|index| of(index).map(Sample::gpu_milli_ms).sum()).collect();
-    let shares = shares_ppm(&gpu_time);
+    let shares = millionths(&gpu_time);
     present
         .iter()
         .enumerate()
@@ -55,23 +56,6 @@ pub(super) fn summarise(present: &[Class], samples: &[Sample]) -> Vec<JobClass> 
             training: *class == Class::Train,
         })
         .collect()
-}
-
-/// Millionths that sum to exactly 1,000,000: rounded down, the rest to the largest remainders. All zero if `parts` are.
-fn shares_ppm(parts: &[u128]) -> Vec<u32> {
-    const WHOLE: u128 = 1_000_000;
-    let total: u128 = parts.iter().sum();
-    if total == 0 {
-        return vec![0; parts.len()];
-    }
-    let mut shares: Vec<u32> = parts.iter().map(|part| (part * WHOLE / total) as u32).collect();
-    let mut by_remainder: Vec<usize> = (0..parts.len()).collect();
-    by_remainder.sort_by_key(|&index| core::cmp::Reverse(parts[index] * WHOLE % total));
-    let missing = WHOLE as usize - shares.iter().map(|share| *share as usize).sum::<usize>();
-    for index in by_remainder.into_iter().take(missing) {
-        shares[index] += 1;
-    }
-    shares
 }
 
 /// The typical task: in CPU, memory, GPU and GPU memory the weighted median, so half of the class's GPU-hours are in
@@ -132,16 +116,6 @@ mod tests {
             tasks: 1,
             work: Span::from_secs(seconds),
             types: TypeMask::ANY,
-        }
-    }
-
-    #[test]
-    fn shares_sum_to_a_million() {
-        assert_eq!(shares_ppm(&[1, 1, 1]), [333_334, 333_333, 333_333]);
-        assert_eq!(shares_ppm(&[0, 5]), [0, 1_000_000]);
-        assert_eq!(shares_ppm(&[0, 0]), [0, 0]);
-        for parts in [[7u128, 11, 13], [1, 1_000_003, 999], [u64::MAX.into(), 3, 1]] {
-            assert_eq!(shares_ppm(&parts).iter().sum::<u32>(), 1_000_000, "{parts:?}");
         }
     }
 

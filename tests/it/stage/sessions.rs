@@ -1,6 +1,7 @@
 //! Sessions: what a worker sends is the run, no more and no less.
 
 use std::path::Path;
+use std::process::Command;
 use std::{env, fs};
 
 use residua::engine::Simulation;
@@ -165,7 +166,6 @@ fn trace(folder: &Path, nodes: &str, pods: &str) -> Option<TraceFiles> {
         pods_name: pods.to_owned(),
         pods_csv: read(pods)?,
         on_fault: OnFault::Drop,
-        load: 0.8,
         assume: true,
     })
 }
@@ -177,19 +177,74 @@ fn a_trace_is_run_with_and_without_assumptions() {
     for assume in [true, false] {
         for scheduler in ["ragp-io", "fgd-5d"] {
             let trace = Some(TraceFiles { assume, ..files.clone() });
-            let set = ["hours", "warm_up_hours"].into_iter().zip(["6", "1"]);
-            let set = set.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+            let set = [("hours", "6"), ("warm_up_hours", "1"), ("load", "0.8"), ("rebuilds.degraded_share", "0.15")];
+            let set = set.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
             let request = RunRequest { set, trace, ..request("c-storage-stress", scheduler) };
             let (reel, metrics) = play(&request, 60);
             assert!(metrics.allocated > 0.0);
             assert_eq!(reel.header().exists.len(), if assume { 7 } else { 3 });
             assert_eq!(metrics.ledger.difference, 0);
             let rebuilding = reel.series(Stat::Rebuilding).any(|nodes| nodes > 0.0);
-            assert!(assume || !rebuilding, "without storage nothing can rebuild");
+            assert_eq!(rebuilding, assume, "without storage nothing can rebuild");
             let last = reel.frame(reel.len() - 1).unwrap();
             assert!(last.nodes().all(|node| node.dims.len() <= reel.header().exists.len()));
         }
     }
+}
+
+/// The same files and settings are the same experiment on the page and on the command line.
+#[test]
+fn a_trace_on_the_page_is_the_run_of_the_command() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openb");
+    let (nodes, pods) = ("nodes.csv", "pods.csv");
+    for (set, assume) in
+        [(&[][..], true), (&[("load", "0.9"), ("rebuilds.degraded_share", "0.2")], true), (&[], false)]
+    {
+        let set: Vec<(String, String)> = set.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let trace = Some(TraceFiles { assume, ..trace(&folder, nodes, pods).unwrap() });
+        // What scenario the page stood at before must not matter.
+        let request = RunRequest { set: set.clone(), trace, ..request("c-storage-stress", "ragp-io") };
+        let (reel, metrics) = play(&request, 500);
+        assert_eq!((reel.header().horizon_ms, reel.header().warm_up_ms), (48 * 3_600_000, 24 * 3_600_000));
+
+        let mut command = Command::new(env!("CARGO_BIN_EXE_residua"));
+        command.args(["run", "--json", "--seed", "7", "--schedulers", "ragp-io"]);
+        command.arg("--trace-nodes").arg(folder.join(nodes)).arg("--trace-pods").arg(folder.join(pods));
+        command.args(["--assume", if assume { "on" } else { "off" }]);
+        for (key, value) in &set {
+            command.arg("--set").arg(format!("{key}={value}"));
+        }
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let all: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let ours: serde_json::Value = serde_json::from_str(&serde_json::to_string(&metrics).unwrap()).unwrap();
+        assert_eq!(all["runs"][0]["metrics"], ours, "{set:?}");
+        assert!(metrics.allocated > 0.3);
+    }
+}
+
+#[test]
+fn settings_without_a_say_in_a_trace_are_problems() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openb");
+    let trace = trace(&folder, "nodes.csv", "pods.csv");
+    let set = vec![("storage_intensity".to_owned(), "1.5".to_owned()), ("load".to_owned(), "9".to_owned())];
+    let issues = Session::start(&RunRequest { set, trace, ..request("a-balanced", "ragp-io") }).unwrap_err();
+    let paths: Vec<&str> = issues.iter().map(|issue| issue.path.as_str()).collect();
+    assert_eq!(paths, ["storage_intensity", "load"], "{issues:#?}");
+}
+
+/// None is left out on the way from a worker to the page, however many there are.
+#[test]
+fn every_fault_of_a_trace_is_a_problem_of_its_own() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openb");
+    let mut files = trace(&folder, "nodes.csv", "pods.csv").unwrap();
+    files.on_fault = OnFault::Stop;
+    let row = "faulty,many,16384,1,1000,,LS,Succeeded,0,3600,0\n";
+    for number in 0..1000 {
+        files.pods_csv.push_str(&row.replace("faulty", &format!("faulty-{number}")));
+    }
+    let refused = RunRequest { set: vec![], trace: Some(files), ..request("c-storage-stress", "ragp-io") };
+    assert_eq!(Session::start(&refused).unwrap_err().len(), 1000);
 }
 
 #[test]
@@ -197,7 +252,7 @@ fn a_faulty_trace_is_refused_with_file_and_row() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openb");
     let mut files = trace(&folder, "nodes_faulty.csv", "pods_faulty.csv").unwrap();
     files.on_fault = OnFault::Stop;
-    let refused = RunRequest { trace: Some(files), ..request("c-storage-stress", "ragp-io") };
+    let refused = RunRequest { set: vec![], trace: Some(files), ..request("c-storage-stress", "ragp-io") };
     let issues = Session::start(&refused).unwrap_err();
     assert!(issues.len() > 1);
     assert!(issues.iter().all(|issue| issue.path.contains("row")), "{issues:#?}");

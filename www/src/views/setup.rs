@@ -55,8 +55,7 @@ pub fn Setup() -> impl IntoView {
     let reset = move |_| {
         settings.update(|settings| {
             for field in [Field::Load, Field::Nodes, Field::Degraded, Field::Storage] {
-                let own = Settings::of_scenario(&settings.scenario).number(field);
-                settings.set_number(field, own);
+                settings.set_number(field, settings.own(field));
             }
         });
     };
@@ -65,28 +64,30 @@ pub fn Setup() -> impl IntoView {
     view! {
         <section class="panel setup" aria-labelledby="setup-title">
             <h2 id="setup-title">{move || text.t("setup.title")}</h2>
-            <div class="field">
-                <label for="scenario">{move || text.t("setup.scenario")}</label>
-                <div class="field-row">
-                    <select
-                        id="scenario"
-                        data-testid="scenario"
-                        aria-describedby="scenario-help"
-                        on:change=choose_scenario
-                        prop:value=move || scenario_id.get()
-                    >
-                        {scenario::PRESETS
-                            .iter()
-                            .map(|preset| view! {
-                                <option value=preset.id selected=move || scenario_id.get() == preset.id>
-                                    {move || preset_title(text, preset)}
-                                </option>
-                            })
-                            .collect_view()}
-                    </select>
+            <Show when=move || !has_trace()>
+                <div class="field">
+                    <label for="scenario">{move || text.t("setup.scenario")}</label>
+                    <div class="field-row">
+                        <select
+                            id="scenario"
+                            data-testid="scenario"
+                            aria-describedby="scenario-help"
+                            on:change=choose_scenario
+                            prop:value=move || scenario_id.get()
+                        >
+                            {scenario::PRESETS
+                                .iter()
+                                .map(|preset| view! {
+                                    <option value=preset.id selected=move || scenario_id.get() == preset.id>
+                                        {move || preset_title(text, preset)}
+                                    </option>
+                                })
+                                .collect_view()}
+                        </select>
+                    </div>
+                    <p class="note" id="scenario-help">{help}</p>
                 </div>
-                <p class="note" id="scenario-help">{help}</p>
-            </div>
+            </Show>
             <NumberField field=Field::Load value=value(Field::Load) on_set=set(Field::Load) slider=true/>
             <NumberField field=Field::Degraded value=value(Field::Degraded) on_set=set(Field::Degraded) slider=true/>
             <Show when=move || !has_trace()>

@@ -17,8 +17,9 @@ use crate::settings::{Field, Trace};
 /// Larger files are not read: a browser tab would not survive them.
 const MOST_BYTES: f64 = 256.0 * 1024.0 * 1024.0;
 
-/// Most findings listed one by one; all are counted.
-const MOST_LISTED: usize = 200;
+/// Findings listed at first, and how many more whenever more are asked for: a table of all might hold the page up.
+const LISTED: usize = 200;
+const MORE: usize = 1000;
 
 /// A file that has been read.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,7 +133,6 @@ pub fn TraceDrop() -> impl IntoView {
                 pods_name: pods.name.clone(),
                 pods_csv: pods.contents.clone(),
                 on_fault: on_fault.get_untracked(),
-                load: lab.settings.with_untracked(|settings| settings.load),
                 assume: assume.get_untracked(),
             })
         });
@@ -349,6 +349,9 @@ fn finding_name(text: Text, kind: &str, own: &str) -> String {
 fn Findings(findings: Vec<Finding>) -> impl IntoView {
     let (text, numbers) = (use_text(), use_numbers());
     let count = findings.len();
+    let listed = RwSignal::new(LISTED);
+    let findings = StoredValue::new(findings);
+    let left = move || count.saturating_sub(listed.get());
     (count > 0).then(|| view! {
         <details class="findings">
             <summary>{text.count("trace.findings", count as f64, &numbers.whole(count as f64))}</summary>
@@ -364,29 +367,41 @@ fn Findings(findings: Vec<Finding>) -> impl IntoView {
                         </tr>
                     </thead>
                     <tbody>
-                        {findings
-                            .into_iter()
-                            .take(MOST_LISTED)
-                            .map(|finding| {
-                                let kind = finding_name(text, &format!("{:?}", finding.kind), finding.kind.title());
-                                view! {
-                                    <tr>
-                                        <td>{finding.file}</td>
-                                        <td>{numbers.plain(finding.row as f64, 0)}</td>
-                                        <td><code>{finding.column}</code></td>
-                                        <td><code>{finding.value}</code></td>
-                                        <td>{kind} ": " <span class="note" lang="en">{finding.reason}</span></td>
-                                    </tr>
-                                }
-                            })
-                            .collect_view()}
+                        {move || findings.with_value(|findings| {
+                            findings
+                                .iter()
+                                .take(listed.get())
+                                .map(|finding| {
+                                    let kind = finding_name(text, &format!("{:?}", finding.kind), finding.kind.title());
+                                    view! {
+                                        <tr>
+                                            <td>{finding.file.clone()}</td>
+                                            <td>{numbers.plain(finding.row as f64, 0)}</td>
+                                            <td><code>{finding.column.clone()}</code></td>
+                                            <td><code>{finding.value.clone()}</code></td>
+                                            <td>{kind} ": " <span class="note" lang="en">{finding.reason.clone()}</span></td>
+                                        </tr>
+                                    }
+                                })
+                                .collect_view()
+                        })}
                     </tbody>
                 </table>
             </div>
-            {(count > MOST_LISTED).then(|| {
-                let left = numbers.whole((count - MOST_LISTED) as f64);
-                view! { <p class="note">{text.tf("trace.more", &[("n", &left)])}</p> }
-            })}
+            <Show when=move || left() != 0>
+                <p class="note">
+                    {move || text.tf("trace.more", &[("n", &numbers.whole(left() as f64))])}
+                    " "
+                    <button
+                        type="button"
+                        class="button"
+                        data-testid="trace-more"
+                        on:click=move |_| listed.update(|listed| *listed += MORE)
+                    >
+                        {move || text.tf("trace.show_more", &[("n", &numbers.whole(left().min(MORE) as f64))])}
+                    </button>
+                </p>
+            </Show>
         </details>
     })
 }
