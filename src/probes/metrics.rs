@@ -24,8 +24,8 @@ pub struct Metrics {
     pub productive: f64,
     /// The same in GPU-hours.
     pub productive_gpu_h: f64,
-    /// Nominal GPU-hours of jobs completed ÷ nominal GPU-hours of jobs arrived.
-    pub throughput_rel: f64,
+    /// Nominal GPU-hours of jobs completed ÷ nominal GPU-hours of jobs arrived; above 1 when a backlog is worked off.
+    pub throughput_rel: Option<f64>,
     /// Jobs completed an hour.
     pub jobs_per_hour: f64,
     /// Residual health: share of nodes on which the typical task fits, classes weighed by GPU-hours.
@@ -101,7 +101,7 @@ impl Metrics {
             ("allocated", Some(self.allocated)),
             ("productive", Some(self.productive)),
             ("productive_gpu_h", Some(self.productive_gpu_h)),
-            ("throughput_rel", Some(self.throughput_rel)),
+            ("throughput_rel", self.throughput_rel),
             ("jobs_per_hour", Some(self.jobs_per_hour)),
             ("health", Some(self.health)),
             ("over_nodes", Some(self.over_nodes)),

@@ -100,7 +100,7 @@ impl Waits {
         metrics.slowdown_p99 = slowdowns.quantile(0.99);
         metrics.inflation_mean = inflations.mean();
         metrics.inflation_p99 = inflations.quantile(0.99);
-        metrics.throughput_rel = self.completed as f64 / self.arrived.max(1) as f64;
+        metrics.throughput_rel = (self.arrived > 0).then(|| self.completed as f64 / self.arrived as f64);
         metrics.jobs_per_hour = if hours > 0.0 { self.completions as f64 / hours } else { 0.0 };
         metrics.evictions = self.evictions as f64;
         metrics.queue_mean = self.waiting_ms as f64 / self.measured_ms.max(1) as f64;

@@ -27,7 +27,8 @@ impl Expected {
 
     /// Digits after the point that were printed.
     fn digits(&self) -> usize {
-        (0..6).find(|digits| self.unit >= 0.5 * 0.1f64.powi(*digits)).unwrap_or(6) as usize
+        let units = [1.0, 0.1, 0.01, 0.001, 1e-4, 1e-5];
+        units.iter().position(|unit| self.unit >= 0.5 * unit).unwrap_or(units.len())
     }
 }
 
