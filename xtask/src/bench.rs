@@ -50,7 +50,7 @@ fn in_browser(browser: &Browser) -> Result<Command> {
     fs::write(&capabilities, browser.webdriver_json())?;
     let mut program = command("cargo");
     program
-        .args(["test", "--quiet", "--release", "--package", "residua-web-tests", "--features", "speed"])
+        .args(["test", "--release", "--package", "residua-web-tests", "--features", "speed"])
         .args(["--test", "speed", "--target", "wasm32-unknown-unknown", "--", "--nocapture"])
         .env("CHROMEDRIVER", &browser.driver)
         .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", &capabilities)
