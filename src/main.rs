@@ -8,6 +8,8 @@ use clap::Parser;
 
 #[path = "main/check.rs"]
 mod check;
+#[path = "main/cost.rs"]
+mod cost;
 #[path = "main/list.rs"]
 mod list;
 #[path = "main/options.rs"]

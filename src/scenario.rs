@@ -72,6 +72,9 @@ pub struct Scenario {
     pub classes: Vec<ClassSpec>,
     /// The file's presets: name and settings, as overrides.
     pub presets: Vec<(String, Vec<(String, String)>)>,
+    /// Keys that the file gives, with the preset that was applied.
+    #[serde(skip)]
+    pub given: Vec<String>,
 }
 
 /// `[bursts]`.
@@ -430,6 +433,7 @@ impl Scenario {
             node_types: Vec::new(),
             classes: Vec::new(),
             presets: Vec::new(),
+            given: Vec::new(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedI64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// What competing GPU-cluster schedulers do to the same stream of jobs.
@@ -55,7 +56,17 @@ pub struct CheckOptions {
 Every scheduler gets the same jobs and the same storage rebuilds for a seed. Differences are taken within a seed,
 so most of the luck cancels; an interval that excludes 0 is marked *.
 
-Fractions in --json are 0 to 1, times are seconds. The output does not depend on the number of threads.")]
+Fractions in --json are 0 to 1, times are seconds. The output does not depend on the number of threads.
+
+The object of --json has:
+  scenario, settings   flat dotted keys, each as --set takes it
+  prices               of a GPU-hour, in dollars
+  runs                 scheduler, seed, digest, metrics (with the ledger, in GPU-hours) and bill (in dollars) of each
+  summary              of each scheduler: mean over the seeds, and ci95, half of its 95 % t-interval
+  paired               the same of differences from the first scheduler, seed by seed
+  trace                with a real trace: what was read, left out, assumed and ignored
+A mean is null where no seed has the measure, ci95 where fewer than two have. throughput_rel, GPU work done ÷ arrived in
+the measured hours, may exceed 1: work that arrived before them may be done in them.")]
 pub struct RunOptions {
     /// A scenario: a-balanced, b-bursty, c-storage-stress, d-breathing, its letter, or a file.
     #[arg(value_name = "SCENARIO", required_unless_present = "trace_nodes")]
@@ -66,11 +77,11 @@ pub struct RunOptions {
     pub schedulers: Vec<String>,
 
     /// Run seeds 1 to N.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 5, value_parser = RangedI64ValueParser::<u64>::new().range(1..=1000))]
     pub seeds: u64,
 
     /// Run this one seed.
-    #[arg(long, value_name = "S", conflicts_with = "seeds")]
+    #[arg(long, allow_negative_numbers = true, value_name = "S", value_parser = seed, conflicts_with = "seeds")]
     pub seed: Option<u64>,
 
     /// Apply one of the file's presets, e.g. hot.
@@ -101,13 +112,18 @@ pub struct RunOptions {
     #[arg(long)]
     pub json: bool,
 
-    /// Threads to use; by default one a core.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    /// Threads to use, at most four a core; by default one a core.
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
 
     /// A real trace instead of synthetic jobs.
     #[command(flatten)]
     pub trace: TraceOptions,
+}
+
+/// Any seed; the parser of the type itself does not say what is allowed.
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("a whole number from 0 to {} is needed", u64::MAX))
 }
 
 /// Options of a run on a trace.

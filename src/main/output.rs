@@ -15,14 +15,22 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Both at once; the first decides the exit code.
+    pub fn and(self, other: Self) -> Self {
+        let (Self::Input(text) | Self::Run(text)) = other;
+        match self {
+            Self::Input(first) => Self::Input(format!("{}\n{text}", first.trim_end())),
+            Self::Run(first) => Self::Run(format!("{}\n{text}", first.trim_end())),
+        }
+    }
+
     /// Says so and gives the exit code.
     pub fn report(self) -> ExitCode {
         let (text, code) = match self {
             Self::Input(text) => (text, 2),
             Self::Run(text) => (text, 1),
         };
-        // If even this cannot be written, the exit code still tells.
-        let _ = writeln!(io::stderr().lock(), "{}", text.trim_end());
+        tell(text.trim_end());
         ExitCode::from(code)
     }
 }
@@ -40,6 +48,23 @@ impl From<Error> for Failure {
     }
 }
 
+/// A line on stderr. If even this cannot be written, the exit code still tells.
+pub fn tell(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", harmless(text));
+}
+
+/// The text with what would steer a terminal made visible: names and values come from files of anybody's making.
+fn harmless(text: &str) -> String {
+    let steers = |letter: char| {
+        letter.is_control() && letter != '\n' || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if steers(letter) { plain.extend(letter.escape_unicode()) } else { plain.push(letter) }
+    }
+    plain
+}
+
 /// `1 problem`, `2 problems`.
 pub fn problems(count: usize) -> String {
     if count == 1 { "1 problem".to_owned() } else { format!("{count} problems") }
@@ -53,7 +78,7 @@ pub fn indented(issues: &[Issue]) -> String {
 /// Writes the result. A reader that left early (`| head`) is no failure.
 pub fn print(text: &str) -> ExitCode {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(harmless(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Failure::Run(format!("cannot write the result: {error}")).report()
         }

@@ -30,15 +30,27 @@ pub struct Experiment<'a> {
     pub paired: Vec<Paired>,
     /// What a GPU-hour costs, in dollars.
     pub prices: Prices,
+    /// Jobs that arrive in the measured hours of a run, on average.
+    pub expected_jobs: f64,
     /// The trace that jobs were drawn from, if one was.
     pub trace: Option<&'a Imported>,
+    /// Keys that the scenario sets and that have no say with this trace.
+    pub ignored: Vec<String>,
+}
+
+/// Whether the key at `path` has a say with that trace, or in a scenario's own cluster.
+pub fn has_say(path: &str, trace: Option<&Imported>) -> bool {
+    const OF_STORAGE: [&str; 5] = ["rebuilds", "telemetry", "sharing", "scheduler.safety", "scheduler.cordon"];
+    let is_of_storage = OF_STORAGE
+        .iter()
+        .any(|key| path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')));
+    trace.is_none_or(|trace| Scenario::applies_to_trace(path) && (trace.exists.has(Dim::Sto) || !is_of_storage))
 }
 
 impl Experiment<'_> {
     /// The settings that had a say.
     fn settings(&self) -> impl Iterator<Item = (String, toml::Value)> {
-        let is_trace = self.trace.is_some();
-        self.settings.settings().into_iter().filter(move |(path, _)| !is_trace || Scenario::applies_to_trace(path))
+        self.settings.settings().into_iter().filter(|(path, _)| has_say(path, self.trace))
     }
 }
 
@@ -75,7 +87,7 @@ pub fn json(experiment: &Experiment<'_>) -> Result<String, Failure> {
             .collect(),
         summary: &experiment.summary,
         paired: &experiment.paired,
-        trace: experiment.trace.map(TraceJson::new),
+        trace: experiment.trace.map(|trace| TraceJson::new(trace, &experiment.ignored)),
     };
     let text = serde_json::to_string_pretty(&json).map_err(|error| Failure::Run(error.to_string()))?;
     Ok(text + "\n")
@@ -126,11 +138,19 @@ pub fn text(experiment: &Experiment<'_>) -> String {
     text.push_str(&bill(experiment));
     text.push_str(NOTES);
     match experiment.trace {
-        Some(trace) => text.push_str(&trace::text(trace)),
+        Some(trace) => {
+            text.push_str(&trace::text(trace, &experiment.ignored));
+            if trace.exists.has(Dim::Sto) {
+                text.push_str(&storage_assumptions(experiment.settings));
+            }
+        }
         None => text.push_str(&assumptions(experiment.settings)),
     }
     text
 }
+
+/// With fewer jobs than this a percentile of waits is one or two jobs.
+const FEW_JOBS: f64 = 100.0;
 
 fn heading(experiment: &Experiment<'_>) -> String {
     let settings = experiment.settings;
@@ -144,9 +164,25 @@ fn heading(experiment: &Experiment<'_>) -> String {
         [] => String::new(),
     };
     let preset = if settings.preset.is_empty() { String::new() } else { format!(", preset {}", settings.preset) };
+    // A scenario's own words are of its own cluster and jobs.
+    let what = match experiment.trace {
+        Some(_) if experiment.scenario != "trace" => {
+            format!("A real trace, with the settings of {}{preset}", experiment.scenario)
+        }
+        _ => format!("{}{preset} – {}", settings.title, settings.about),
+    };
+    let of_nodes = if nodes == 1 { "node" } else { "nodes" };
+    let few = if experiment.expected_jobs < FEW_JOBS {
+        format!(
+            "Only about {:.0} jobs arrive in the measured hours of a run: measures of jobs are mostly luck, or empty (–).\n",
+            experiment.expected_jobs
+        )
+    } else {
+        String::new()
+    };
     format!(
-        "{}{preset} – {}\nload {}, {nodes} nodes, {gpus} GPUs, {} h of which the first {} h are not measured, {seeds}\n",
-        settings.title, settings.about, settings.load, settings.hours, settings.warm_up_hours
+        "{what}\nload {}, {nodes} {of_nodes}, {gpus} GPUs, {} h of which the first {} h are not measured, {seeds}\n{few}",
+        settings.load, settings.hours, settings.warm_up_hours
     )
 }
 
@@ -289,6 +325,15 @@ fn assumptions(scenario: &Scenario) -> String {
     line("Synthetic jobs of the shared model (scenarios/model.toml says where each number is from).".to_owned());
     line("A GPU is a GPU: node types differ in size, not in speed. Demands are declared exactly.".to_owned());
     line("Storage has no queueing delay below saturation. Nothing is migrated or preempted.".to_owned());
+    text.push_str(&storage_assumptions(scenario));
+    text.push_str("  `--json` has every setting.\n");
+    text
+}
+
+/// What is assumed of storage beside its size.
+fn storage_assumptions(scenario: &Scenario) -> String {
+    let mut text = String::new();
+    let mut line = |words: String| text.push_str(&format!("  {words}\n"));
     let rebuilds = &scenario.rebuilds;
     if rebuilds.degraded_share > 0.0 {
         line(format!(
@@ -302,7 +347,12 @@ fn assumptions(scenario: &Scenario) -> String {
     }
     if scenario.telemetry.interval_seconds == 0.0 {
         line("Schedulers that look at storage know its true state at once.".to_owned());
+    } else {
+        let telemetry = &scenario.telemetry;
+        line(format!(
+            "Schedulers that look at storage read its state every {} s, with errors of σ {} (of ln).",
+            telemetry.interval_seconds, telemetry.noise
+        ));
     }
-    line("`--json` has every setting.".to_owned());
     text
 }

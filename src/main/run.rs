@@ -8,46 +8,60 @@ use residua::scenario::{Issue, Issues, Scenario, TRACE, find, unknown_scheduler}
 use residua::schedulers;
 use residua::workload::openb::Imported;
 
-use crate::check::read;
+use crate::check::{MOST_SCENARIO_BYTES, read};
+use crate::cost;
 use crate::options::RunOptions;
-use crate::output::Failure;
+use crate::output::{Failure, tell};
 use crate::report::{self, Experiment};
-use crate::threads::{Progress, available, in_order};
+use crate::threads::{Progress, available, in_order, used};
 use crate::trace;
 
 /// Progress is told so many times a run.
-const SLICES: u64 = 50;
+const SLICES: u64 = 200;
 
 /// No GPU costs more an hour, in dollars.
 const MOST_PRICE: f64 = 1000.0;
 
-/// Below so many jobs in all, everything is done in a few seconds.
-const LONG: f64 = 300_000.0;
-
 /// Runs what was asked for and reports it.
 pub fn run(options: &RunOptions) -> Result<String, Failure> {
-    let (name, scenario, ids) = settle(options)?;
-    let trace = trace::import(&options.trace)?;
+    // Settings and files are both judged before giving up on either.
+    let (Settled { name, scenario, ids, overrides }, trace) = match (settle(options), trace::import(&options.trace)) {
+        (Ok(settled), Ok(trace)) => (settled, trace),
+        (Err(settings), Err(files)) => return Err(settings.and(files)),
+        (Err(failure), _) | (_, Err(failure)) => return Err(failure),
+    };
     let seeds: Vec<u64> = options.seed.map_or_else(|| (1..=options.seeds).collect(), |seed| vec![seed]);
 
     // Whatever is wrong is said before hours of running.
-    let mut issues = Vec::new();
+    let mut issues = trace.as_ref().map_or_else(Vec::new, |trace| without_storage(trace, &overrides));
     for id in &ids {
         if let Err(found) = setup(&scenario, trace.as_ref(), id, seeds[0]) {
             issues.extend(found.0);
         }
     }
-    issues.dedup();
+    let mut seen = Vec::new();
+    issues.retain(|issue| {
+        let is_new = !seen.contains(issue);
+        seen.push(issue.clone());
+        is_new
+    });
     if !issues.is_empty() {
         return Err(Issues(issues).into());
     }
 
     let items: Vec<(&str, u64)> = ids.iter().flat_map(|id| seeds.iter().map(|seed| (id.as_str(), *seed))).collect();
-    let jobs = trace
-        .as_ref()
-        .map_or_else(|| scenario.expected_jobs(), |trace| trace.rate_for_load(scenario.load) * scenario.hours);
-    let progress = Progress::new(items.len() as u64 * SLICES, jobs * items.len() as f64 > LONG);
-    let threads = options.threads.map_or_else(available, usize::from);
+    let (nodes, jobs) = match &trace {
+        Some(trace) => (trace.nodes.len(), trace.rate_for_load(scenario.load) * scenario.hours),
+        None => (scenario.nodes as usize, scenario.expected_jobs()),
+    };
+    let threads = used(items.len(), options.threads.map_or_else(available, usize::from));
+    let cores = threads.min(available());
+    let told =
+        cost::announce(cost::seconds_a_run(&scenario, nodes, jobs), items.len(), cores).map_err(Issues::from)?;
+    if let Some(words) = told {
+        tell(&words);
+    }
+    let progress = Progress::new(items.len() as u64 * SLICES);
     let outcomes = in_order(items.len(), threads, |position| -> Result<Run, Failure> {
         let (id, seed) = items[position];
         let setup = setup(&scenario, trace.as_ref(), id, seed)?;
@@ -63,9 +77,31 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
         paired: compare::paired(&runs),
         runs: &runs,
         prices: Prices { gpu_hour: options.price },
+        expected_jobs: jobs * (scenario.hours - scenario.warm_up_hours) / scenario.hours,
+        // What the program's own file for traces says is written for every trace.
+        ignored: match &trace {
+            Some(trace) if options.scenario.is_some() => {
+                scenario.given.iter().filter(|path| !report::has_say(path, Some(trace))).cloned().collect()
+            }
+            _ => Vec::new(),
+        },
         trace: trace.as_ref(),
     };
     if options.json { report::json(&experiment) } else { Ok(report::text(&experiment)) }
+}
+
+/// Settings of storage that somebody made by hand, on a trace without any.
+fn without_storage(trace: &Imported, overrides: &[(String, String)]) -> Vec<Issue> {
+    overrides
+        .iter()
+        .filter(|(path, _)| Scenario::applies_to_trace(path) && !report::has_say(path, Some(trace)))
+        .map(|(path, value)| Issue {
+            path: path.clone(),
+            value: value.clone(),
+            allowed: "a key that has a say: with --assume off there is no storage".to_owned(),
+            remedy: "Leave it out, or let storage be assumed".to_owned(),
+        })
+        .collect()
 }
 
 fn setup(
@@ -80,8 +116,19 @@ fn setup(
     }
 }
 
-/// What the options name: the scenario's name, the scenario, and the schedulers' ids. All that is wrong at once.
-fn settle(options: &RunOptions) -> Result<(String, Scenario, Vec<String>), Failure> {
+/// What the options name.
+struct Settled {
+    /// Name of the scenario.
+    name: String,
+    scenario: Scenario,
+    /// Ids of the schedulers.
+    ids: Vec<String>,
+    /// Keys that the options set.
+    overrides: Vec<(String, String)>,
+}
+
+/// What the options name; or all that is wrong with them.
+fn settle(options: &RunOptions) -> Result<Settled, Failure> {
     let mut issues = Vec::new();
     let overrides = overrides(options, &mut issues);
     let (name, outcome) = match &options.scenario {
@@ -101,12 +148,25 @@ fn settle(options: &RunOptions) -> Result<(String, Scenario, Vec<String>), Failu
     let scenario = outcome.map_err(|found| issues.extend(found.0)).ok();
 
     let mut ids: Vec<String> = Vec::new();
-    for id in &options.schedulers {
-        match (id.as_str(), schedulers::find(id)) {
+    let written = options.schedulers.iter().map(|id| id.trim()).filter(|id| !id.is_empty());
+    for id in written {
+        match (id, schedulers::find(id)) {
             ("all", _) => ids.extend(schedulers::entries().map(|entry| entry.id())),
             (_, Some(entry)) => ids.push(entry.id()),
-            (_, None) => issues.push(unknown_scheduler(id)),
+            (_, None) => {
+                let issue = unknown_scheduler(id);
+                let allowed = format!("all, {}", issue.allowed);
+                issues.push(Issue { path: "--schedulers".to_owned(), allowed, ..issue });
+            }
         }
+    }
+    if options.schedulers.iter().all(|id| id.trim().is_empty()) {
+        issues.push(Issue {
+            path: "--schedulers".to_owned(),
+            value: String::new(),
+            allowed: "all, or ids with commas between them".to_owned(),
+            remedy: "Name one, or leave the option out; `residua list` has them".to_owned(),
+        });
     }
     let mut seen = Vec::new();
     ids.retain(|id| {
@@ -116,7 +176,7 @@ fn settle(options: &RunOptions) -> Result<(String, Scenario, Vec<String>), Failu
         }
     });
     match scenario {
-        Some(scenario) if issues.is_empty() => Ok((name, scenario, ids)),
+        Some(scenario) if issues.is_empty() => Ok(Settled { name, scenario, ids, overrides }),
         _ => Err(Issues(issues).into()),
     }
 }
@@ -130,7 +190,7 @@ fn named(name: &str, overrides: &[(String, String)], parse: Parse) -> (String, R
     match find(name).filter(|_| !is_path) {
         Some(preset) => (preset.id.to_owned(), parse(preset.text, overrides)),
         None if is_path || Path::new(name).exists() => {
-            let outcome = read(Path::new(name)).map_err(Issues::from);
+            let outcome = read(Path::new(name), MOST_SCENARIO_BYTES).map_err(Issues::from);
             (name.to_owned(), outcome.and_then(|text| parse(&text, overrides)))
         }
         // Says which names there are.
@@ -162,8 +222,8 @@ fn overrides(options: &RunOptions, issues: &mut Vec<Issue>) -> Vec<(String, Stri
         .collect();
     for text in &options.set {
         match text.split_once('=') {
-            Some((key, value)) => overrides.push((key.trim().to_owned(), value.to_owned())),
-            None => issues.push(Issue {
+            Some((key, value)) if !key.trim().is_empty() => overrides.push((key.trim().to_owned(), value.to_owned())),
+            _ => issues.push(Issue {
                 path: "--set".to_owned(),
                 value: text.clone(),
                 allowed: "KEY=VALUE".to_owned(),

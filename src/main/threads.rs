@@ -4,28 +4,42 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
-/// `work` of every position below `count`, in order of position.
+/// More threads than this a core gain nothing and cost memory: each holds a simulation.
+const MOST_A_CORE: usize = 4;
+
+/// `work` of every position below `count`, in order of position, on at most so many threads: fewer where the machine
+/// has no room for them, at least the one that calls.
 pub fn in_order<R: Send>(count: usize, threads: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(count));
-    thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, count.max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let position = next.fetch_add(1, Ordering::Relaxed);
-                    if position >= count {
-                        return;
-                    }
-                    let result = work(position);
-                    results.lock().unwrap_or_else(PoisonError::into_inner).push((position, result));
-                }
-            });
+    let worker = || {
+        loop {
+            let position = next.fetch_add(1, Ordering::Relaxed);
+            if position >= count {
+                return;
+            }
+            let result = work(position);
+            results.lock().unwrap_or_else(PoisonError::into_inner).push((position, result));
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..used(count, threads) {
+            if thread::Builder::new().spawn_scoped(scope, worker).is_err() {
+                break;
+            }
+        }
+        worker();
     });
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(position, _)| *position);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// How many of the threads asked for have something to do.
+pub fn used(count: usize, threads: usize) -> usize {
+    threads.min(count).min(available() * MOST_A_CORE).max(1)
 }
 
 /// How many threads run at once unless somebody says otherwise: one a core.
@@ -33,24 +47,27 @@ pub fn available() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// What takes less than this is not worth a line.
+const LONG: Duration = Duration::from_secs(2);
+
 /// Says on stderr how far a long job is: rewritten in place on a terminal, a line every tenth elsewhere.
 pub struct Progress {
     steps: u64,
     done: AtomicU64,
     is_terminal: bool,
-    is_shown: bool,
+    start: Instant,
 }
 
 impl Progress {
-    /// Of so many steps. A short job is not worth a line.
-    pub fn new(steps: u64, is_long: bool) -> Self {
-        Self { steps, done: AtomicU64::new(0), is_terminal: io::stderr().is_terminal(), is_shown: is_long }
+    /// Of so many steps, from now on.
+    pub fn new(steps: u64) -> Self {
+        Self { steps, done: AtomicU64::new(0), is_terminal: io::stderr().is_terminal(), start: Instant::now() }
     }
 
     /// One more step is done.
     pub fn step(&self) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        if !self.is_shown {
+        if self.start.elapsed() < LONG {
             return;
         }
         let parts = if self.is_terminal { 100 } else { 10 };

@@ -9,6 +9,9 @@ use crate::check::read;
 use crate::options::{self, Switch, TraceOptions};
 use crate::output::Failure;
 
+/// Most bytes of a file of a trace: the published ones have less than two million.
+const MOST_TRACE_BYTES: u64 = 512 << 20;
+
 /// The trace that the options name, if they name one.
 pub fn import(options: &TraceOptions) -> Result<Option<Imported>, Failure> {
     let (Some(nodes), Some(pods)) = (&options.trace_nodes, &options.trace_pods) else { return Ok(None) };
@@ -28,7 +31,7 @@ pub fn import(options: &TraceOptions) -> Result<Option<Imported>, Failure> {
     };
     let unreadable = |issue: residua::scenario::Issue| Failure::Input(issue.to_string());
     // Both files are tried before giving up on either.
-    let (nodes_text, pods_text) = match (read(nodes), read(pods)) {
+    let (nodes_text, pods_text) = match (read(nodes, MOST_TRACE_BYTES), read(pods, MOST_TRACE_BYTES)) {
         (Ok(nodes), Ok(pods)) => (nodes, pods),
         (Err(a), Err(b)) => return Err(Failure::Input(format!("{a}\n{b}"))),
         (Err(issue), _) | (_, Err(issue)) => return Err(unreadable(issue)),
@@ -56,11 +59,13 @@ pub struct TraceJson<'a> {
     notes: &'a [Finding],
     counts: &'a [openb::Count],
     assumed: &'a [Assumption],
+    /// Keys of the scenario file that have no say here.
+    ignored: &'a [String],
 }
 
 impl<'a> TraceJson<'a> {
     /// What `--json` says of a trace.
-    pub fn new(trace: &'a Imported) -> Self {
+    pub fn new(trace: &'a Imported, ignored: &'a [String]) -> Self {
         Self {
             nodes: trace.nodes.len(),
             gpus: Dim::Gpu.value(1) * trace.capacity()[Dim::Gpu.index()] as f64,
@@ -70,12 +75,13 @@ impl<'a> TraceJson<'a> {
             notes: &trace.report.notes,
             counts: &trace.report.counts,
             assumed: &trace.assumptions,
+            ignored,
         }
     }
 }
 
 /// What people should know of a trace.
-pub fn text(trace: &Imported) -> String {
+pub fn text(trace: &Imported, ignored: &[String]) -> String {
     let report = &trace.report;
     let mut text = String::from("\nTrace\n");
     for file in [&report.nodes, &report.pods] {
@@ -87,6 +93,9 @@ pub fn text(trace: &Imported) -> String {
     // Every fault is a row that was left out: however many there are, each is named.
     for fault in &report.faults {
         text.push_str(&format!("  left out: {fault}\n"));
+    }
+    if !ignored.is_empty() {
+        text.push_str(&format!("  without a say here, though the scenario sets them: {}\n", ignored.join(", ")));
     }
     text.push_str("\nAssumed, because the trace does not say it\n");
     for assumption in &trace.assumptions {

@@ -87,18 +87,23 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// An unknown scheduler.
+    /// An unknown scheduler; one that may plan with so little that a class would never start.
     pub fn setup(&self, scheduler: &str, seed: u64) -> Result<Setup, Issues> {
         let scheduler = self.choice(scheduler)?;
         let node_types = self.engine_node_types();
         let exists = existing_dims(
             node_types.iter().zip(&self.node_types).filter(|(_, item)| item.share > 0.0).map(|(kind, _)| kind),
         );
+        let (nodes, classes) = (self.deal_nodes(), self.engine_classes());
+        let issues = self.never_planned(&scheduler, &node_types, &nodes, &classes);
+        if !issues.is_empty() {
+            return Err(Issues(issues));
+        }
         Ok(Setup {
             node_types,
-            nodes: self.deal_nodes(),
+            nodes,
             exists,
-            classes: self.engine_classes(),
+            classes,
             source: Source::Synthetic(Box::new(Generator::new(self.laws(), self.engine_bursts(), seed))),
             rebuilds: self.engine_rebuilds(),
             sharing: self.sharing,
@@ -134,6 +139,7 @@ impl Scenario {
                 "Name one of these, or let the missing dimensions be assumed",
             ));
         }
+        issues.extend(self.never_planned(&scheduler, &trace.node_types, &trace.nodes, &trace.classes));
         let jobs = trace.rate_for_load(self.load) * self.hours;
         let size = format!("{} × {}", self.load, self.hours);
         issues.extend(check::too_large(self, trace.nodes.len(), jobs, 0.0, ("load × hours", &size)));
@@ -214,6 +220,37 @@ impl Scenario {
             knobs: entry.card.knobs.iter().map(knob).collect(),
             ..entry.choice()
         })
+    }
+
+    /// Classes whose typical task a scheduler that plans with a part of storage and I/O CPU never starts, on no empty node.
+    fn never_planned(&self, choice: &Choice, kinds: &[NodeType], nodes: &[u8], classes: &[JobClass]) -> Vec<Issue> {
+        let safety = self.scheduler.safety;
+        let mut issues = Vec::new();
+        for class in classes.iter().filter(|class| class.share_ppm > 0) {
+            let fits =
+                |dim: Dim, kind: &NodeType| f64::from(class.typical[dim]) <= f64::from(kind.capacity[dim]) * safety;
+            let held = |kind: &&NodeType| class.typical.fits_in(&kind.capacity, DimMask::SEVEN);
+            let in_use =
+                || kinds.iter().enumerate().filter(|(k, _)| nodes.contains(&(*k as u8))).map(|(_, kind)| kind);
+            let soft: Vec<Dim> = [Dim::Sto, Dim::Ioc].into_iter().filter(|dim| choice.fit_dims.has(*dim)).collect();
+            if in_use().filter(held).any(|kind| soft.iter().all(|dim| fits(*dim, kind))) {
+                continue;
+            }
+            let needed = |kind: &NodeType| {
+                let part = |dim: &Dim| f64::from(class.typical[*dim]) / f64::from(kind.capacity[*dim].max(1));
+                soft.iter().map(part).fold(0.0, f64::max)
+            };
+            let Some(least) = in_use().filter(held).map(needed).min_by(f64::total_cmp) else { continue };
+            // Rounded up, so that it can be taken as it is.
+            let least = libm::ceil(least * 1000.0) / 1000.0;
+            issues.push(Issue::new(
+                "scheduler.safety",
+                safety.to_string(),
+                format!("at least {least}: with less, {} never starts a typical task of {}", choice.id, class.id),
+                "Raise it, or compare schedulers that do not see storage",
+            ));
+        }
+        issues
     }
 
     /// Shares of the node types in millionths; they sum to a million.

@@ -1,22 +1,30 @@
 //! What must hold between the values of a scenario, each being allowed by itself.
 
+use crate::engine::setup::OutOfMemory;
 use crate::resources::{Dim, DimMask};
+use crate::scenario::read::SHARES_OFF;
 use crate::scenario::{ClassSpec, Discipline, Issue, NodeTypeSpec, Scenario};
 
 /// More jobs than this are refused: each is kept until the end for the percentiles of waits, and at 64 nodes it is
 /// half a year of cluster time.
 const MOST_JOBS: f64 = 10_000_000.0;
 
+/// As many as a scenario may have.
+const MOST_NODES: usize = 20_000;
+
+/// A minute: how often the cluster is sampled. Less is no measurement.
+const LEAST_MEASURED_HOURS: f64 = 1.0 / 60.0;
+
 /// Notes every contradiction. Where a value is missing or was refused, what depends on it is not judged.
 pub(super) fn cross(scenario: &Scenario, has_own_cluster: bool, issues: &mut Vec<Issue>) {
     let own_issues = issues.len();
     let touched = |issues: &[Issue], part: &str| issues[..own_issues].iter().any(|issue| issue.path.contains(part));
 
-    if !touched(issues, "hours") && scenario.warm_up_hours >= scenario.hours {
+    if !touched(issues, "hours") && scenario.hours - scenario.warm_up_hours < LEAST_MEASURED_HOURS {
         issues.push(Issue::new(
             "warm_up_hours",
             scenario.warm_up_hours.to_string(),
-            format!("less than hours, which is {}", scenario.hours),
+            format!("at least a minute less than hours, which is {}", scenario.hours),
             "Shorten the warm-up or lengthen the run: what comes after the warm-up is what is measured",
         ));
     }
@@ -63,9 +71,11 @@ pub(super) fn cross(scenario: &Scenario, has_own_cluster: bool, issues: &mut Vec
     }
     shares(scenario, issues, own_issues);
     types(scenario, issues);
+    limits(scenario, issues);
     // These look at the cluster as a whole, which only a scenario without contradictions has.
     if issues.is_empty() && has_own_cluster {
         gangs(scenario, issues);
+        growth(scenario, issues);
         soft_sums(scenario, issues);
         let (jobs, breathing) = scenario.expected_jobs_and_breathing();
         let size = format!("{} × {}", scenario.nodes, scenario.hours);
@@ -81,7 +91,7 @@ fn shares(scenario: &Scenario, issues: &mut Vec<Issue>, own_issues: usize) {
         let sum: f64 = shares.iter().sum();
         let off = (sum - 1.0).abs();
         // Written so that NaN is off too.
-        if judged && (off > 1e-6 || off.is_nan()) {
+        if judged && (off > SHARES_OFF || off.is_nan()) {
             let list: Vec<_> = shares.iter().map(f64::to_string).collect();
             issues.push(Issue::new(
                 format!("{section}.*.share"),
@@ -141,6 +151,71 @@ fn types(scenario: &Scenario, issues: &mut Vec<Issue>) {
                 "No node type holds a typical task of this class: ask for less, or give nodes more",
             ));
         }
+    }
+}
+
+/// A limit below what is typical would not be kept.
+fn limits(scenario: &Scenario, issues: &mut Vec<Issue>) {
+    let limits = &scenario.limits;
+    for class in scenario.classes.iter().filter(|class| class.share > 0.0) {
+        let per_gpu = limits.hbm_per_gpu * class.gpu.max(1.0);
+        let mut below = |path: &str, limit: f64, dim: Dim, unit: &str, of: &str| {
+            let typical = scenario.typical(class)[dim];
+            if Dim::amount(dim, limit) < typical {
+                issues.push(Issue::new(
+                    path,
+                    format!("{limit} {unit}"),
+                    format!(
+                        "at least what a typical task of {}{of} asks for, {} {unit}",
+                        class.id,
+                        dim.value(typical)
+                    ),
+                    format!("Raise it, or lower classes.{}.{dim}", class.id),
+                ));
+            }
+        };
+        below("limits.cpu", limits.cpu, Dim::Cpu, "cores", "");
+        below("limits.ram", limits.ram, Dim::Ram, "GiB", "");
+        below("limits.hbm_per_gpu", per_gpu, Dim::Hbm, "GiB", " with its GPUs");
+        below("limits.hbm", limits.hbm, Dim::Hbm, "GiB", "");
+        below("limits.net", limits.net, Dim::Net, "Gbit/s", "");
+        below("limits.sto", limits.sto, Dim::Sto, "GB/s", "");
+        below("limits.ioc", limits.ioc, Dim::Ioc, "cores", "");
+        if class.grows {
+            below("growth.hbm_cap", scenario.growth.hbm_cap, Dim::Hbm, "GiB", "");
+        }
+    }
+}
+
+/// A job that is evicted when its memory cannot grow ends only if some node holds it full-grown: else it comes back for
+/// ever.
+fn growth(scenario: &Scenario, issues: &mut Vec<Issue>) {
+    if scenario.out_of_memory != OutOfMemory::Requeue {
+        return;
+    }
+    for class in scenario.classes.iter().filter(|class| class.share > 0.0 && class.grows) {
+        let typical = scenario.typical(class);
+        let drawn = if class.jitter_hard > 0.0 { scenario.limit(class)[Dim::Hbm] } else { typical[Dim::Hbm] };
+        let drawn = Dim::Hbm.value(drawn);
+        let grown = (drawn * (1.0 + scenario.growth.hbm)).min(scenario.growth.hbm_cap.max(drawn));
+        let holders = scenario.node_types.iter().filter(|item| item.share > 0.0);
+        let largest = holders
+            .filter(|item| typical.fits_in(&item.capacity(), DimMask::SEVEN))
+            .max_by(|a, b| a.hbm.total_cmp(&b.hbm));
+        let Some(largest) = largest.filter(|item| item.hbm < grown) else { continue };
+        issues.push(Issue::new(
+            "growth.hbm",
+            scenario.growth.hbm.to_string(),
+            format!(
+                "what a node holds: a task of {} may start with {drawn} GiB and grows to {grown} GiB; a {} has {} GiB",
+                class.id, largest.id, largest.hbm
+            ),
+            format!(
+                "Set growth.hbm_cap to {} or less, lower growth.hbm or classes.{}.hbm, or take out_of_memory = \
+                 \"throttle\": evicted again and again it would never end",
+                largest.hbm, class.id
+            ),
+        ));
     }
 }
 
@@ -235,6 +310,14 @@ pub(super) fn too_large(
     (path, value): (&str, &str),
 ) -> Option<Issue> {
     let hours = scenario.hours;
+    if nodes > MOST_NODES {
+        return Some(Issue::new(
+            "nodes",
+            nodes.to_string(),
+            format!("at most {MOST_NODES} nodes"),
+            "Leave some of them out",
+        ));
+    }
     let node_hours = nodes as f64 * hours;
     let interval = scenario.telemetry.interval_seconds;
     let readings = if interval > 0.0 { node_hours * 3600.0 / interval } else { 0.0 };

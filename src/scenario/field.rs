@@ -90,7 +90,8 @@ impl Field for f64 {
         let number = match value {
             Value::Float(number) => *number,
             Value::Integer(number) => *number as f64,
-            _ => return Err(bounds.refuse("Write a number without quotes")),
+            Value::String(_) => return Err(bounds.refuse("Write a number, in a file without quotes")),
+            _ => return Err(bounds.refuse("Write a number")),
         };
         // NaN fails both comparisons.
         if !(number >= bounds.range.0 && number <= bounds.range.1) {
@@ -115,8 +116,10 @@ impl Field for f64 {
 
 impl Field for u32 {
     fn assign(&mut self, value: &Value, bounds: &Bounds) -> Result<(), Refusal> {
-        let Value::Integer(number) = value else {
-            return Err(bounds.refuse("Write a whole number without quotes"));
+        let number = match value {
+            Value::Integer(number) => number,
+            Value::String(_) => return Err(bounds.refuse("Write a whole number, in a file without quotes")),
+            _ => return Err(bounds.refuse("Write a whole number in this range")),
         };
         if (*number as f64) < bounds.range.0 || (*number as f64) > bounds.range.1 {
             return Err(bounds.refuse("Choose a whole number in this range"));
@@ -138,7 +141,7 @@ impl Field for bool {
     fn assign(&mut self, value: &Value, _: &Bounds) -> Result<(), Refusal> {
         *self = value.as_bool().ok_or_else(|| Refusal {
             allowed: "true or false".to_owned(),
-            remedy: "Write true or false without quotes".to_owned(),
+            remedy: "Write true or false, in a file without quotes".to_owned(),
         })?;
         Ok(())
     }
@@ -155,10 +158,12 @@ impl Field for bool {
 impl Field for String {
     fn assign(&mut self, value: &Value, _: &Bounds) -> Result<(), Refusal> {
         const MOST: usize = 4000;
-        let text = value.as_str().filter(|text| text.len() <= MOST).ok_or_else(|| Refusal {
-            allowed: format!("text of at most {MOST} bytes"),
-            remedy: "Write it in quotes".to_owned(),
-        })?;
+        let refuse =
+            |remedy: &str| Refusal { allowed: format!("text of at most {MOST} bytes"), remedy: remedy.to_owned() };
+        let text = value.as_str().ok_or_else(|| refuse("Write it in quotes"))?;
+        if text.len() > MOST {
+            return Err(refuse("Shorten it"));
+        }
         text.clone_into(self);
         Ok(())
     }
@@ -271,6 +276,9 @@ impl Field for Vec<(u16, f64)> {
             (0.0..=1.0).contains(&probability).then_some((tasks, probability))
         };
         let items = value.as_array().ok_or_else(|| refuse("Write e.g. [[1, 0.5], [2, 0.5]]".to_owned()))?;
+        if items.is_empty() {
+            return Err(refuse("Give at least one pair, e.g. [[1, 1.0]]".to_owned()));
+        }
         let mut by_tasks = BTreeMap::new();
         for item in items {
             let (tasks, probability) = pair(item).ok_or_else(|| refuse(format!("`{item}` is no such pair")))?;

@@ -25,7 +25,12 @@ impl Issue {
         allowed: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self { path: path.into(), value: shortened(value.into()), allowed: allowed.into(), remedy: remedy.into() }
+        Self {
+            path: shortened(path.into()),
+            value: shortened(value.into()),
+            allowed: allowed.into(),
+            remedy: remedy.into(),
+        }
     }
 
     /// The problem in one line: `load = 3 – allowed: 0.05 to 1.5 (share of all GPUs). Choose a value in this range`.
@@ -82,7 +87,7 @@ impl From<Issue> for Issues {
 
 /// Long values are cut: a message is to be read.
 fn shortened(value: String) -> String {
-    const MOST: usize = 60;
+    const MOST: usize = 80;
     let value = value.replace(['\n', '\r'], " ");
     if value.chars().count() <= MOST {
         return value;

@@ -25,6 +25,9 @@ impl Leaf {
 /// More values than any scenario has: 255 classes and 64 node types with all their keys are half of it.
 const MOST_VALUES: usize = 10_000;
 
+/// More presets than anybody reads; each is checked.
+const MOST_PRESETS: usize = 64;
+
 /// Reads everything and checks it; the cluster that it describes only if it is the one that will run.
 pub(super) fn scenario(
     text: &str,
@@ -52,6 +55,7 @@ pub(super) fn scenario(
         .into());
     }
     let preset_leaves = take_presets(&mut file, &mut issues);
+    scenario.given = paths(&file);
     apply(&mut scenario, &file, &mut issues);
 
     let overrides = override_leaves(overrides, &mut issues);
@@ -73,6 +77,12 @@ pub(super) fn scenario(
     find_missing(&scenario, &known, &mut issues);
     check::cross(&scenario, has_own_cluster, &mut issues);
     if issues.is_empty() { Ok(scenario) } else { Err(Issues(issues)) }
+}
+
+/// Paths of settings, without what is only said of them.
+fn paths(leaves: &[Leaf]) -> Vec<String> {
+    let is_words = |path: &String| ["title", "about", "preset"].contains(&path.as_str());
+    leaves.iter().map(Leaf::dotted).filter(|path| !is_words(path)).collect()
 }
 
 /// The shared model. It is part of the program, and a test holds it complete and right.
@@ -133,7 +143,15 @@ fn override_leaves(overrides: &[(String, String)], issues: &mut Vec<Issue>) -> V
             continue;
         }
         // What is no TOML value is a bare word.
-        let value = text.trim().parse::<Value>().unwrap_or_else(|_| Value::String(text.trim().to_owned()));
+        let word = text.trim();
+        // A whole number that is too long for one is a number still.
+        let long = || {
+            Some(word)
+                .filter(|word| word.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
+                .and_then(|word| word.parse().ok())
+        };
+        let value = word.parse::<Value>().ok().or_else(|| long().map(Value::Float));
+        let value = value.unwrap_or_else(|| Value::String(word.to_owned()));
         match value {
             Value::Table(table) if !table.is_empty() => {
                 for leaf in flatten(table) {
@@ -149,14 +167,25 @@ fn override_leaves(overrides: &[(String, String)], issues: &mut Vec<Issue>) -> V
 /// Takes `presets.NAME.…` out of a file's leaves.
 fn take_presets(file: &mut Vec<Leaf>, issues: &mut Vec<Issue>) -> Vec<(String, Vec<Leaf>)> {
     let mut presets: Vec<(String, Vec<Leaf>)> = Vec::new();
+    let mut is_full = false;
     for leaf in core::mem::take(file) {
         match leaf.path.as_slice() {
             [first, name, rest @ ..] if first == "presets" && !rest.is_empty() => {
                 let inner = Leaf { path: rest.to_vec(), value: leaf.value };
-                match presets.iter_mut().find(|(known, _)| known == name) {
-                    Some((_, leaves)) => leaves.push(inner),
-                    None => presets.push((name.clone(), vec![inner])),
+                match presets.iter().position(|(known, _)| known == name) {
+                    Some(position) => presets[position].1.push(inner),
+                    None if presets.len() < MOST_PRESETS => presets.push((name.clone(), vec![inner])),
+                    None if is_full => {}
+                    None => {
+                        is_full = true;
+                        let allowed = format!("at most {MOST_PRESETS} presets");
+                        issues.push(Issue::new(format!("presets.{name}"), "", allowed, "Leave some out"));
+                    }
                 }
+            }
+            [first, name] if first == "presets" && leaf.value.as_table().is_some_and(Table::is_empty) => {
+                let allowed = "a table of settings; this one is empty";
+                issues.push(Issue::new(format!("presets.{name}"), "{}", allowed, "Give it settings, or remove it"));
             }
             [first, ..] if first == "presets" => issues.push(Issue::new(
                 leaf.dotted(),
@@ -199,6 +228,8 @@ fn apply_preset(scenario: &mut Scenario, presets: &[(String, Vec<Leaf>)], issues
     };
     // Its problems were found before.
     apply(scenario, leaves, &mut Vec::new());
+    let more: Vec<String> = paths(leaves).into_iter().filter(|path| !scenario.given.contains(path)).collect();
+    scenario.given.extend(more);
     rescale(scenario, leaves);
     scenario.preset = chosen;
 }
@@ -208,20 +239,57 @@ fn apply(scenario: &mut Scenario, leaves: &[Leaf], issues: &mut Vec<Issue>) {
     for leaf in leaves {
         let path: Vec<&str> = leaf.path.iter().map(String::as_str).collect();
         match path.as_slice() {
+            // Else a key could be given twice, as a.b and as "a.b".
+            parts if parts.iter().any(|part| part.contains('.')) => issues.push(Issue::new(
+                leaf.dotted(),
+                leaf.value.to_string(),
+                "a key without quotes around its dots",
+                "Write the dots outside of quotation marks, or none: rebuilds.mean_hours = 3",
+            )),
+            // Named and empty: what it lacks is found with the others.
+            [section @ ("node_types" | "classes"), id] if leaf.value.as_table().is_some_and(Table::is_empty) => {
+                let outcome = if *section == "classes" {
+                    entry(&mut scenario.classes, id, |item| &item.id, ClassSpec::blank).map(|_| ())
+                } else {
+                    entry(&mut scenario.node_types, id, |item| &item.id, NodeTypeSpec::blank).map(|_| ())
+                };
+                if let Err(remedy) = outcome {
+                    refuse_id(leaf, id, remedy, issues);
+                }
+            }
             ["node_types", id, key] => {
                 match entry(&mut scenario.node_types, id, |item| &item.id, NodeTypeSpec::blank) {
                     Ok(node_type) => assign_in(NODE_TYPE_KEYS, node_type, key, leaf, issues),
-                    Err(remedy) => issues.push(Issue::new(leaf.dotted(), *id, ID_ALLOWED, remedy)),
+                    Err(remedy) => refuse_id(leaf, id, remedy, issues),
                 }
             }
             ["classes", id, key] => match entry(&mut scenario.classes, id, |item| &item.id, ClassSpec::blank) {
                 Ok(class) => assign_in(CLASS_KEYS, class, key, leaf, issues),
-                Err(remedy) => issues.push(Issue::new(leaf.dotted(), *id, ID_ALLOWED, remedy)),
+                Err(remedy) => refuse_id(leaf, id, remedy, issues),
             },
+            // No part of a preset, and `--set` reaches into none.
+            ["presets", name, ..] => issues.push(Issue::new(
+                leaf.dotted(),
+                leaf.value.to_string(),
+                "presets are written in a scenario file",
+                format!("Set the key itself, or choose the preset by --preset {name}"),
+            )),
             _ => assign_at_root(scenario, leaf, issues),
         }
     }
 }
+
+/// A node type or class that cannot be. Of those that are too many the first is enough, and of each one key.
+fn refuse_id(leaf: &Leaf, id: &str, remedy: &str, issues: &mut Vec<Issue>) {
+    let path = leaf.path.iter().take(2).cloned().collect::<Vec<_>>().join(".");
+    let issue = Issue::new(path, id, ID_ALLOWED, remedy);
+    let is_same = |known: &Issue| known.remedy == issue.remedy && (remedy == LEAVE_OUT || known.path == issue.path);
+    if !issues.iter().any(|known| known.allowed == issue.allowed && is_same(known)) {
+        issues.push(issue);
+    }
+}
+
+const LEAVE_OUT: &str = "Leave some out";
 
 const ID_ALLOWED: &str = "1 to 32 letters, digits, - and _; at most 64 node types and 255 classes";
 
@@ -243,7 +311,7 @@ fn entry<'a, T>(
                 return Err("Choose another name");
             }
             if items.len() >= MOST {
-                return Err("Leave some out");
+                return Err(LEAVE_OUT);
             }
             items.push(blank(id));
             items.len() - 1
@@ -325,6 +393,9 @@ fn unknown(scenario: &Scenario, leaf: &Leaf) -> Option<Issue> {
     Some(Issue::new(&dotted, value, "the keys of a scenario file; this is none of them", hint))
 }
 
+/// Shares may miss 1 by so much: they are written with so many digits.
+pub(super) const SHARES_OFF: f64 = 1e-6;
+
 /// Where a layer above the file sets the shares of some node types or classes, the others are scaled to what is left,
 /// so that one share can be changed alone.
 fn rescale(scenario: &mut Scenario, layer: &[Leaf]) {
@@ -345,11 +416,11 @@ fn rescale(scenario: &mut Scenario, layer: &[Leaf]) {
             *(if is_set(item) { &mut set } else { &mut rest }) += *share(item);
         }
         // NaN, a share that is missing, fails the comparisons too.
-        if !(set <= 1.0 && rest > 0.0) {
+        if !(set <= 1.0 + SHARES_OFF && rest > 0.0) {
             return;
         }
         for item in items.iter_mut().filter(|item| !is_set(item)) {
-            *share(item) *= (1.0 - set) / rest;
+            *share(item) *= (1.0 - set).max(0.0) / rest;
         }
     }
     fill(layer, "node_types", &mut scenario.node_types, |item| &item.id, |item| &mut item.share);

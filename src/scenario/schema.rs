@@ -260,9 +260,9 @@ pub(super) const CLASS_KEYS: &[Key<ClassSpec>] = &[
     key!(
         "work_sigma",
         "σ of ln",
-        0..3,
+        0..1,
         work_sigma,
-        "Spread of that time (log-normal, cut to 0.1 to 6 times the mean)."
+        "Spread of that time (log-normal, cut to 0.1 to 6 times the mean; above 1 the cut would take much of the load)."
     ),
     key!("gang", "[tasks, probability]", 0..0, gang, "How many identical tasks start together, and how often."),
     key!(

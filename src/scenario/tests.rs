@@ -223,6 +223,75 @@ fn soft_demand_of_a_full_node_stays_in_range() {
     Scenario::parse(&node("0.5"), &[]).expect("128 tasks are few enough");
 }
 
+/// A value that would silently do nothing, or something else, is a problem of its key.
+#[test]
+fn what_would_not_be_kept_is_refused() {
+    for (overrides, path, words) in [
+        (vec![("limits.sto", "4")], "limits.sto", "rag_rt asks for, 4.2 GB/s"),
+        (vec![("limits.hbm_per_gpu", "60")], "limits.hbm_per_gpu", "llm_rt"),
+        (vec![("growth.hbm_cap", "20")], "growth.hbm_cap", "breath"),
+        (vec![("classes.short.work_sigma", "1.5")], "classes.short.work_sigma", "0 to 1"),
+        (vec![("warm_up_hours", "29.9999999")], "warm_up_hours", "at least a minute less"),
+        (
+            vec![("growth.hbm", "10"), ("growth.hbm_cap", "700")],
+            "growth.hbm",
+            "a task of breath may start with 80 GiB and grows to 700 GiB; a G8 has 640 GiB",
+        ),
+    ] {
+        let found = Scenario::preset("d", &set(&overrides)).expect_err(path).0;
+        assert_eq!(found[0].path, path, "{found:#?}");
+        assert!(found[0].allowed.contains(words), "{}", found[0]);
+    }
+    // Throttled, a job that cannot grow ends all the same.
+    let throttled = [("growth.hbm", "10"), ("growth.hbm_cap", "700"), ("out_of_memory", "throttle")];
+    Scenario::preset("d", &set(&throttled)).expect("ends");
+    Scenario::preset("d", &set(&[("growth.hbm", "10"), ("growth.hbm_cap", "640")])).expect("ends");
+}
+
+#[test]
+fn a_scheduler_that_plans_with_too_little_is_told_the_class() {
+    let scenario = Scenario::preset("c", &set(&[("scheduler.safety", "0.1")])).expect("right by itself");
+    let found = scenario.setup("ragp-io", 1).expect_err("nothing would start").0;
+    assert_eq!(found[0].path, "scheduler.safety");
+    assert!(
+        found[0].allowed.contains("at least 0.132: with less, ragp-io never starts a typical task of rag_rt"),
+        "{}",
+        found[0]
+    );
+    scenario.setup("ragp-5d", 1).expect("it does not see storage");
+    Scenario::preset("c", &set(&[("scheduler.safety", "0.5")])).expect("right").setup("ragp-io", 1).expect("enough");
+}
+
+#[test]
+fn odd_keys_are_told_once_and_with_what_to_do() {
+    let quoted = issues("\"rebuilds.mean_hours\" = 3\n[rebuilds]\nmean_hours = 4", &[]);
+    assert_eq!(quoted.len(), 1, "{quoted:#?}");
+    assert!(quoted[0].allowed.contains("without quotes"), "{}", quoted[0]);
+    let empty = issues("[classes.foo]\n[node_types.bar]\n[presets.none]", &[]);
+    let told = |path: &str| empty.iter().find(|issue| issue.path == path).map(Issue::message).expect(path);
+    assert!(told("classes.foo").contains("missing: share, cpu"), "{empty:#?}");
+    assert!(told("node_types.bar").contains("missing: share, cpu"), "{empty:#?}");
+    assert!(told("presets.none").contains("empty"), "{empty:#?}");
+    let many: String = (0..900).map(|number| format!("[classes.c{number}]\nshare = 0\n")).collect();
+    let found = issues(&many, &[]);
+    assert_eq!(found.iter().filter(|issue| issue.remedy == "Leave some out").count(), 1);
+    let many: String = (0..70).map(|number| format!("[presets.p{number}]\nload = 0.5\n")).collect();
+    assert_eq!(issues(&many, &[]).len(), 1);
+    let long = issues(&format!("{} = 1", "x".repeat(5000)), &[]);
+    assert!(long[0].message().len() < 400, "{}", long[0]);
+    let title = issues(&format!("title = '{}'", "x".repeat(5000)), &[]);
+    assert_eq!(title[0].remedy, "Shorten it");
+}
+
+#[test]
+fn shares_set_from_outside_may_sum_to_a_little_more_than_one() {
+    let all = ["rag_rt", "llm_rt", "train", "batch", "short", "breath"].map(|id| format!("classes.{id}.share"));
+    let shares = ["0.1", "0.2", "0.3", "0.3", "0.1000000001"];
+    let pairs: Vec<(&str, &str)> = all.iter().map(String::as_str).zip(shares).collect();
+    let scenario = Scenario::preset("d", &set(&pairs)).expect("one, to nine digits");
+    assert_eq!(scenario.value("classes.breath.share").as_deref(), Some("0.0"));
+}
+
 #[test]
 fn shares_that_are_off_by_little_still_make_a_whole() {
     let text = "[classes]\nrag_rt.share = 0.2500009";

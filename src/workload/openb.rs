@@ -198,7 +198,11 @@ pub fn import(nodes: (&str, &str), pods: (&str, &str), options: &Options) -> Res
     if let Some(table) = node_table.as_ref().filter(|_| !node_findings.refuses()) {
         cluster = nodes::read(table, &mut node_findings);
         if cluster.nodes.is_empty() && !node_findings.refuses() {
-            node_findings.add(table.header_line, "", "", nothing_left(table), "there is no usable node in this file");
+            let reason = format!("there is no usable node in this file: {}", remedy(table));
+            node_findings.add(table.header_line, "", "", nothing_left(table), reason);
+        } else if cluster.kinds.iter().all(|kind| kind.gpus == 0) && !node_findings.refuses() {
+            let reason = "no node has a GPU, and load is a share of GPUs: choose a list with nodes that have some";
+            node_findings.add(table.header_line, "gpu", "0", Kind::NothingLeft, reason);
         }
     }
     let mut list = Vec::new();
@@ -211,7 +215,7 @@ pub fn import(nodes: (&str, &str), pods: (&str, &str), options: &Options) -> Res
                 "",
                 "",
                 nothing_left(table),
-                format!("{reason}: no load can be offered"),
+                format!("{reason}, so no load can be offered: {}", remedy(table)),
             );
         }
     }
@@ -281,6 +285,15 @@ fn check_kinds_of_files(
 /// Why a file gives nothing: it has no rows, or none of them can be used.
 fn nothing_left(table: &Table) -> Kind {
     if table.rows_in_file == 0 { Kind::EmptyFile } else { Kind::NothingLeft }
+}
+
+/// What to do about it.
+fn remedy(table: &Table) -> &'static str {
+    if table.rows_in_file == 0 {
+        "below its header it has no rows; choose a file with some"
+    } else {
+        "correct its rows, or choose another file"
+    }
 }
 
 fn node_types(kinds: &[Hardware], options: &Options) -> Vec<NodeType> {

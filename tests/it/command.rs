@@ -149,6 +149,7 @@ fn threads_do_not_change_the_output() {
     assert!(!one.is_empty());
     assert_eq!(one, output("2"));
     assert_eq!(one, output("7"));
+    assert_eq!(one, output("256"));
 }
 
 #[test]
@@ -185,8 +186,63 @@ fn check_tells_all_problems_of_all_files() {
     ] {
         assert!(told.contains(words), "{words:?} is not in\n{told}");
     }
+    // What is right is the result, also beside what is wrong.
+    assert_eq!(text(&output.stdout), "scenarios/a-balanced.toml: right – A: balanced\n");
     let right = run(&["check", "scenarios/a-balanced.toml", "scenarios/d-breathing.toml"]);
     assert_eq!(right.status.code(), Some(0));
+}
+
+/// A preset may contradict what the file says otherwise; nobody wants to learn that from a run.
+#[test]
+fn check_tries_every_preset() {
+    let bad = file("presets.toml", "hours = 10\n[presets.short]\nhours = 5\n[presets.right]\nload = 0.8\n");
+    let output = run(&["check", bad.to_str().expect("UTF-8")]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = text(&output.stderr);
+    assert!(
+        told.contains("1 problem\n  presets.short.warm_up_hours = 6 – allowed: at least a minute less"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_no_text_file_is_refused_by_name() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let wide: Vec<u8> = "load = 0.7".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    std::fs::write(folder.join("wide.toml"), wide).expect("writable");
+    let large = file("large.toml", &"# a very long comment\n".repeat(100_000));
+    for (path, words) in [
+        (folder, "it is a folder"),
+        (Path::new("/dev/zero"), "it is a device or pipe"),
+        (&folder.join("wide.toml"), "save it as UTF-8"),
+        (&large, "large.toml = 2.2 MB – allowed: at most 1.0 MB"),
+    ] {
+        if !path.exists() {
+            println!("left out: there is no {} here", path.display());
+            continue;
+        }
+        let output = run(&["check", path.to_str().expect("UTF-8")]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(words), "{words:?} is not in\n{}", text(&output.stderr));
+    }
+}
+
+/// What comes from a file must not steer the terminal.
+#[test]
+fn control_characters_are_shown_and_not_sent() {
+    let right = file("colour.toml", "title = \"\\u001b[31mred\\u0007\"\n");
+    let wrong = file("colour-wrong.toml", "\"\\u001b[2J\" = 1\n");
+    let output = run(&["check", right.to_str().expect("UTF-8"), wrong.to_str().expect("UTF-8")]);
+    let told = text(&output.stdout) + &text(&output.stderr);
+    assert!(told.chars().all(|letter| letter == '\n' || !letter.is_control()), "{told:?}");
+    assert!(told.contains("\\u{1b}[31mred") && told.contains("\\u{1b}[2J"), "{told}");
+}
+
+#[test]
+fn few_jobs_are_said() {
+    let few = &["run", "c", "--set", "nodes=4", "--hours", "1", "--warm-up-hours", "0.5", "--seed", "1"];
+    assert!(text(&run(few).stdout).contains("jobs arrive in the measured hours of a run"));
+    assert!(!text(&run(&[SMALL, &["--seed", "1"]].concat()).stdout).contains("Only about"));
 }
 
 #[test]
@@ -200,6 +256,25 @@ fn bad_input_ends_with_two_and_says_why() {
         (&["run", "c", "--preset", "hto"], "Did you mean `hot`?"),
         (&["run", "c", "--load", "-1"], "0.05 to 1.5"),
         (&["run", "c", "--set", "nodes=20000", "--hours", "8760"], "million jobs"),
+        (&["run", "c", "--set", "=1"], "KEY=VALUE"),
+        (&["run", "c", "--set", "presets.hot.load=1"], "--preset hot"),
+        (
+            &["run", "c", "--set", "nodes=99999999999999999999"],
+            "nodes = 100000000000000000000.0 – allowed: 1 to 20000",
+        ),
+        (&["run", "c", "--set", "load=[1]"], "Write a number\n"),
+        (&["run", "c", "--set", "load=high"], "Write a number, in a file without quotes"),
+        (&["run", "c", "--set", "classes.train.gang=[]"], "at least one pair"),
+        (&["run", "c", "--hours", "10", "--warm-up-hours", "9.9999999"], "warm_up_hours = 9.9999999"),
+        (&["run", "c", "--schedulers", ""], "--schedulers"),
+        (&["run", "c", "--schedulers", ","], "--schedulers"),
+        (&["run", "c", "--schedulers", "ragp-oi"], "--schedulers = ragp-oi – allowed: all, "),
+        (&["run", "c", "--threads", "-1"], "1..=256"),
+        (&["run", "c", "--seeds", "-1"], "1..=1000"),
+        (&["run", "c", "--seed", "-1"], "from 0 to 18446744073709551615"),
+        (&["run", "c", "--schedulers", "all", "--seeds", "1000", "--set", "nodes=20000"], "30 days of computing"),
+        (&["run", "c", "--load", "9", "--trace-nodes", "none.csv", "--trace-pods", "no.csv"], "no.csv"),
+        (&["run", "c", "--load", "9", "--trace-nodes", "none.csv", "--trace-pods", "no.csv"], "0.05 to 1.5"),
         (&["run", "c", "--price", "-1"], "--price = -1 – allowed: 0 to 1000"),
         (&["run", "c", "--price", "NaN"], "0 to 1000"),
         (&["run", "nowhere.toml"], "cannot be read"),
@@ -270,6 +345,29 @@ fn a_trace_runs_and_tells_what_was_assumed() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(all["runs"][0]["metrics"]["stall"], 0.0);
+
+    // A scenario file's cluster and jobs have no say, and neither have its words.
+    let output = run(&[&["run", "d"], &trace[..], &["--seed", "1"]].concat());
+    let told = text(&output.stdout);
+    assert!(told.starts_with("A real trace, with the settings of d-breathing\n"), "{told}");
+    let line = told.lines().find(|line| line.contains("without a say")).expect("a line");
+    assert!(
+        line.contains("nodes, ") && line.contains("growth.hbm, ") && line.contains("classes.breath.share"),
+        "{line}"
+    );
+    assert!(!line.contains("load") && !line.contains("rebuilds"), "{line}");
+    assert!(told.contains("15 % of nodes are rebuilding"), "{told}");
+    let output = run(&[&["run", "d"], &trace[..], &["--seed", "1", "--assume", "off", "--json"]].concat());
+    let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let ignored = all["trace"]["ignored"].as_array().expect("a list");
+    assert!(ignored.contains(&"rebuilds.mean_hours".into()), "{ignored:?}");
+    assert!(all["settings"]["rebuilds.mean_hours"].is_null());
+    for key in ["rebuilds.degraded_share=0.2", "scheduler.safety=0.9", "telemetry.noise=0.1"] {
+        let refused = run(&[&["run"], &trace[..], &["--assume", "off", "--set", key]].concat());
+        assert_eq!(refused.status.code(), Some(2));
+        let told = text(&refused.stderr);
+        assert!(told.contains("1 problem") && told.contains(&key.replace('=', " = ")), "{told}");
+    }
 
     let refused = run(&[&["run"], &trace[..], &["--set", "nodes=3"]].concat());
     assert_eq!(refused.status.code(), Some(2));

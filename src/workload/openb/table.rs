@@ -147,6 +147,12 @@ impl Table {
         if let Some(near) = near {
             return format!("did you mean {} by \"{near}\"? Rename it", column.name);
         }
+        if self.header.len() == 1 && self.header[0].contains(['|', ' ', ':']) {
+            return format!(
+                "the header is one field, \"{}\": save the file with commas between fields",
+                self.header[0]
+            );
+        }
         if self.header.iter().any(|name| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())) {
             return format!(
                 "the first line has no column {}; it looks like data: is the header missing?",
