@@ -122,12 +122,15 @@ pub fn nice(least: f64) -> f64 {
         .unwrap_or(least)
 }
 
-/// Hours between ticks so that there are at most `most` in `hours`: steps that divide days.
+/// Hours between ticks so that there are at most `most` steps in `hours`: of the steps that people count hours in, the
+/// smallest; if it leaves no tick at the end of the axis and one up to twice as large does, that one.
 fn hour_step(hours: f64, most: f64) -> f64 {
-    [0.25, 0.5, 1.0, 2.0, 3.0, 6.0, 12.0, 24.0, 48.0, 168.0]
-        .into_iter()
-        .find(|step| hours / step <= most)
-        .unwrap_or_else(|| 24.0 * nice(hours / most / 24.0))
+    const STEPS: [f64; 14] = [0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, 24.0, 48.0, 96.0, 168.0];
+    let Some(first) = STEPS.into_iter().find(|step| hours / step <= most) else {
+        return 24.0 * nice(hours / most / 24.0);
+    };
+    let ends = |step: &f64| (hours / step - libm::round(hours / step)).abs() < 1e-6;
+    STEPS.into_iter().filter(|step| *step >= first && *step <= first * 2.0).find(ends).unwrap_or(first)
 }
 
 impl Chart<'_> {
@@ -455,6 +458,10 @@ mod tests {
         }
         assert_eq!(hour_step(30.0, 10.0), 3.0);
         assert_eq!(hour_step(30.0, 6.0), 6.0);
+        // A narrow chart: 8 h would end at 24 h.
+        assert_eq!(hour_step(30.0, 4.5), 10.0);
+        assert_eq!(hour_step(48.0, 4.5), 12.0);
+        assert_eq!(hour_step(29.0, 4.5), 8.0);
     }
 
     #[test]

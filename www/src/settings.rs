@@ -274,15 +274,31 @@ struct Own {
     storage: f64,
 }
 
+thread_local! {
+    /// What each preset says, and what a run on a trace starts from: reading it takes milliseconds, and it is asked
+    /// for with every change of a setting.
+    static OWN: (Vec<(&'static str, Own)>, Own) =
+        (scenario::PRESETS.iter().map(|preset| (preset.id, Own::read(preset.id))).collect(), Own::read_for_trace());
+}
+
 impl Own {
     fn of(id: &str) -> Self {
+        let known = OWN.with(|(presets, _)| presets.iter().find(|(preset, _)| *preset == id).map(|(_, own)| *own));
+        known.unwrap_or_else(|| Self::read(id))
+    }
+
+    /// What a run on a trace starts from.
+    fn of_trace() -> Self {
+        OWN.with(|(_, trace)| *trace)
+    }
+
+    fn read(id: &str) -> Self {
         // Presets are part of the program and tested with it; were one broken, its worker would say what is wrong.
         Scenario::preset(id, &[])
             .map_or(Self { load: 0.7, nodes: 64, degraded: 0.15, storage: 1.0 }, |read| Self::in_scenario(&read))
     }
 
-    /// What a run on a trace starts from.
-    fn of_trace() -> Self {
+    fn read_for_trace() -> Self {
         Scenario::for_trace(scenario::TRACE, &[])
             .map_or(Self { load: 0.7, nodes: 64, degraded: 0.0, storage: 1.0 }, |read| Self::in_scenario(&read))
     }

@@ -18,7 +18,7 @@ use residua::units::SimTime;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
-use crate::i18n::{Text, use_text};
+use crate::i18n::{Said, Text, use_text};
 use crate::lab::{Lab, use_lab};
 use crate::numbers::{Numbers, use_numbers};
 use crate::paint;
@@ -322,7 +322,7 @@ fn NodeCard(lane: usize, places: RwSignal<Option<Places>>) -> impl IntoView {
     view! {
         {move || node().map(|(index, state, kind)| view! {
             <div class="node-card" style=side>
-                <p><b>{text.tf("grid.node", &[("n", &index.to_string())])}</b> " " <span lang="en">{kind}</span></p>
+                <p><b>{text.tf("grid.node", &[("n", &index.to_string())])}</b> " " <Said english=kind/></p>
                 <p>{describe(text, numbers, &state)}</p>
                 <table>
                     <caption class="sr">{text.t("grid.left")}</caption>

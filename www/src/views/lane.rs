@@ -1,6 +1,7 @@
 //! One lane: a scheduler, its numbers, its nodes and its queue.
 
 use leptos::prelude::*;
+use residua::scenario::Issue;
 use residua::schedulers;
 use residua::stage::charts;
 use residua::stage::palette::line_style;
@@ -10,7 +11,7 @@ use super::canvas::Drawing;
 use super::grid::{Grid, NodeTable, counts, state_name};
 use super::kpis::{FIRST_KPIS, KPIS, Kpis, Uses};
 use super::legend::StateSign;
-use crate::i18n::{Text, use_text};
+use crate::i18n::{Said, Text, use_text};
 use crate::lab::{Progress, use_lab};
 use crate::numbers::use_numbers;
 use crate::settings::scheduler_title;
@@ -101,7 +102,7 @@ fn LaneView(lane: usize) -> impl IntoView {
                 Progress::Refused(issues) => view! {
                     <div class="failure" role="alert">
                         <p>{text.t("lane.refused")}</p>
-                        <ul lang="en">{issues.iter().map(|issue| view! { <li>{issue.message()}</li> }).collect_view()}</ul>
+                        <ul>{issues.into_iter().map(|issue| view! { <li><Problem issue=issue/></li> }).collect_view()}</ul>
                     </div>
                 }.into_any(),
                 _ => ().into_any(),
@@ -131,6 +132,24 @@ fn json(metrics: &residua::probes::Metrics) -> String {
         .unwrap_or_default()
 }
 
+/// Why a run was refused: where, what was there, what is allowed, what to do.
+#[component]
+fn Problem(issue: Issue) -> impl IntoView {
+    let text = use_text();
+    let Issue { path, value, allowed, remedy } = issue;
+    let place = if value.is_empty() { path } else { format!("{path} = {value}") };
+    let has_range = !allowed.is_empty();
+    let allowed = move || {
+        let (words, lang) = text.said(&allowed);
+        has_range.then(|| view! { " – " <span lang=lang>{text.tf("lane.allowed", &[("allowed", &words)])}</span> })
+    };
+    view! {
+        <code>{place}</code>
+        {allowed}
+        {(!remedy.is_empty()).then(|| view! { ". " <Said english=remedy/> })}
+    }
+}
+
 /// A worker that is gone: what it said, and how to go on.
 #[component]
 fn Failure(lane: usize, message: String) -> impl IntoView {
@@ -138,7 +157,7 @@ fn Failure(lane: usize, message: String) -> impl IntoView {
     view! {
         <div class="failure" role="alert">
             <p>{move || text.t("lane.failed")}</p>
-            <p class="failure-message" lang="en">{message}</p>
+            <p class="failure-message"><Said english=message/></p>
             <button type="button" class="button" data-testid="restart" on:click=move |_| lab.restart(lane)>
                 {move || text.t("lane.restart")}
             </button>

@@ -9,7 +9,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
 use super::field::NumberField;
-use crate::i18n::{Text, use_text};
+use crate::i18n::{Said, Text, use_text};
 use crate::lab::use_lab;
 use crate::numbers::use_numbers;
 use crate::settings::{Field, Trace};
@@ -28,6 +28,14 @@ struct Loaded {
     contents: String,
 }
 
+/// A file that was not taken.
+#[derive(Clone, Debug, PartialEq)]
+struct Unread {
+    name: String,
+    /// It could be read and is neither a node list nor a pod list.
+    of_no_kind: bool,
+}
+
 /// What an import gave.
 #[derive(Clone, Debug, PartialEq)]
 struct Summary {
@@ -39,10 +47,33 @@ struct Summary {
     report: Report,
 }
 
-/// Whether a file looks like a pod list rather than a node list.
-fn is_pod_list(file: &Loaded) -> bool {
-    let header = file.contents.lines().next().unwrap_or_default().to_lowercase();
-    header.contains("num_gpu") || header.contains("pod") || header.contains("creation_time")
+/// What a file looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Looks {
+    Nodes,
+    Pods,
+    Neither,
+}
+
+impl Loaded {
+    /// Judged by the first line that is not blank; the importer looks closer.
+    fn looks(&self) -> Looks {
+        let header = self.contents.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_lowercase();
+        let names: Vec<&str> = header
+            .trim_start_matches('\u{feff}')
+            .split([',', ';', '\t'])
+            .map(|name| name.trim().trim_matches('"'))
+            .collect();
+        let has = |wanted: &[&str]| names.iter().any(|name| wanted.contains(name));
+        if has(&["num_gpu", "gpu_milli", "gpu_spec", "pod_phase", "creation_time", "deletion_time", "scheduled_time"])
+        {
+            Looks::Pods
+        } else if has(&["sn", "gpu", "model", "cpu_milli", "memory_mib"]) {
+            Looks::Nodes
+        } else {
+            Looks::Neither
+        }
+    }
 }
 
 /// Node list and pod list among the files, whichever order they came in.
@@ -50,7 +81,26 @@ fn pair(files: &[Loaded]) -> Option<(&Loaded, &Loaded)> {
     let [first, second] = files else {
         return None;
     };
-    Some(if is_pod_list(first) && !is_pod_list(second) { (second, first) } else { (first, second) })
+    let swapped = first.looks() == Looks::Pods || second.looks() == Looks::Nodes;
+    Some(if swapped { (second, first) } else { (first, second) })
+}
+
+/// Puts a file among those that are there, in place of one of the same kind. A file of no kind takes a place that is
+/// free, for the importer to say what it lacks; beside a node list and a pod list it is left out and given back.
+fn put(files: &mut Vec<Loaded>, new: Loaded) -> Option<Loaded> {
+    let looks = new.looks();
+    files.retain(|file| file.looks() != looks);
+    if files.len() < 2 {
+        files.push(new);
+        return None;
+    }
+    if looks == Looks::Neither {
+        return Some(new);
+    }
+    // Two of different kinds, and this is of the third.
+    let stray = files.iter().position(|file| file.looks() == Looks::Neither).map(|place| files.remove(place));
+    files.push(new);
+    stray
 }
 
 fn import(files: &[Loaded], on_fault: OnFault, assume: bool) -> Option<Result<Summary, Refused>> {
@@ -82,7 +132,7 @@ pub fn TraceDrop() -> impl IntoView {
     let (lab, text, numbers) = (use_lab(), use_text(), use_numbers());
     let dialog = NodeRef::<html::Dialog>::new();
     let files = RwSignal::new(Vec::<Loaded>::new());
-    let unread = RwSignal::new(None::<String>);
+    let unread = RwSignal::new(None::<Unread>);
     let on_fault = RwSignal::new(OnFault::Stop);
     let assume = RwSignal::new(true);
     let outcome = Memo::new(move |_| files.with(|files| import(files, on_fault.get(), assume.get())));
@@ -110,9 +160,27 @@ pub fn TraceDrop() -> impl IntoView {
         }
     };
     // Files may be dropped anywhere on the page.
-    let over = window_event_listener(leptos::ev::dragover, |event| event.prevent_default());
+    let dragging = RwSignal::new(false);
+    let over = window_event_listener(leptos::ev::dragover, move |event| {
+        event.prevent_default();
+        let carried = event.data_transfer();
+        let has_files = carried.as_ref().is_some_and(|carried| carried.types().includes(&"Files".into(), 0));
+        if let Some(carried) = carried.filter(|_| has_files) {
+            carried.set_drop_effect("copy");
+        }
+        if has_files != dragging.get_untracked() {
+            dragging.set(has_files);
+        }
+    });
+    let leave = window_event_listener(leptos::ev::dragleave, move |event| {
+        // From one element of the page to another is not away from it.
+        if event.related_target().is_none() {
+            dragging.set(false);
+        }
+    });
     let drop = window_event_listener(leptos::ev::drop, move |event| {
         event.prevent_default();
+        dragging.set(false);
         if let Some(list) =
             event.data_transfer().and_then(|transfer| transfer.files()).filter(|list| list.length() > 0)
         {
@@ -121,6 +189,7 @@ pub fn TraceDrop() -> impl IntoView {
     });
     on_cleanup(move || {
         over.remove();
+        leave.remove();
         drop.remove();
     });
 
@@ -161,6 +230,9 @@ pub fn TraceDrop() -> impl IntoView {
                 </button>
             </span>
         </Show>
+        <Show when=move || dragging.get()>
+            <p class="let-go" data-testid="trace-let-go">{move || text.t("trace.let_go")}</p>
+        </Show>
         <dialog class="trace" node_ref=dialog aria-labelledby="trace-title">
             <header class="section-header">
                 <h2 id="trace-title">{move || text.t("trace.title")}</h2>
@@ -189,17 +261,26 @@ pub fn TraceDrop() -> impl IntoView {
                 />
             </label>
             <p role="status">
-                {move || {
-                    let names = files.with(|files| files.iter().map(|file| file.name.clone()).collect::<Vec<_>>());
-                    match names.len() {
-                        0 => String::new(),
-                        1 => text.tf("trace.one_more", &[("file", &names[0])]),
-                        _ => text.tf("trace.both", &[("files", &names.join(", "))]),
+                {move || files.with(|files| match files.as_slice() {
+                    [] => String::new(),
+                    [file] => {
+                        let values = [("file", file.name.as_str())];
+                        match file.looks() {
+                            Looks::Nodes => text.tf("trace.needs_pods", &values),
+                            Looks::Pods => text.tf("trace.needs_nodes", &values),
+                            Looks::Neither => text.tf("trace.one_more", &values),
+                        }
                     }
-                }}
+                    _ => {
+                        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+                        text.tf("trace.both", &[("files", &names.join(", "))])
+                    }
+                })}
             </p>
-            {move || unread.get().map(|name| view! {
-                <p class="field-error" role="alert">{text.tf("trace.unread", &[("file", &name)])}</p>
+            {move || unread.get().map(|Unread { name, of_no_kind }| {
+                let values = [("file", name.as_str())];
+                let why = if of_no_kind { text.tf("trace.left_out", &values) } else { text.tf("trace.unread", &values) };
+                view! { <p class="field-error" role="alert">{why}</p> }
             })}
             {move || outcome.get().map(|outcome| match outcome {
                 Err(refused) => {
@@ -278,40 +359,28 @@ pub fn TraceDrop() -> impl IntoView {
 }
 
 /// Reads a file as text and puts it among `files`, in place of one of the same kind.
-fn read(file: &web_sys::File, files: RwSignal<Vec<Loaded>>, unread: RwSignal<Option<String>>) {
+fn read(file: &web_sys::File, files: RwSignal<Vec<Loaded>>, unread: RwSignal<Option<Unread>>) {
     let name = file.name();
     let Some(reader) = web_sys::FileReader::new().ok().filter(|_| file.size() <= MOST_BYTES) else {
-        unread.set(Some(name));
+        unread.set(Some(Unread { name, of_no_kind: false }));
         return;
     };
     let source = reader.clone();
     let failed = name.clone();
     let on_end = Closure::once_into_js(move || {
         let Some(contents) = source.result().ok().and_then(|result| result.as_string()) else {
-            unread.set(Some(name));
+            unread.set(Some(Unread { name, of_no_kind: false }));
             return;
         };
-        files.update(|files| {
-            let new = Loaded { name, contents };
-            files.retain(|file| {
-                file.name != new.name && (is_pod_list(file) != is_pod_list(&new) || files_differ(file))
-            });
-            files.push(new);
-            // The two that came last.
-            while files.len() > 2 {
-                files.remove(0);
-            }
-        });
+        let refused = files.try_update(|files| put(files, Loaded { name, contents })).flatten();
+        if let Some(file) = refused {
+            unread.set(Some(Unread { name: file.name, of_no_kind: true }));
+        }
     });
     reader.set_onloadend(Some(on_end.unchecked_ref()));
     if reader.read_as_text(file).is_err() {
-        unread.set(Some(failed));
+        unread.set(Some(Unread { name: failed, of_no_kind: false }));
     }
-}
-
-/// An empty file is of no kind and replaces nothing.
-fn files_differ(file: &Loaded) -> bool {
-    file.contents.trim().is_empty()
 }
 
 /// How many findings there are of each kind.
@@ -379,7 +448,7 @@ fn Findings(findings: Vec<Finding>) -> impl IntoView {
                                             <td>{numbers.plain(finding.row as f64, 0)}</td>
                                             <td><code>{finding.column.clone()}</code></td>
                                             <td><code>{finding.value.clone()}</code></td>
-                                            <td>{kind} ": " <span class="note" lang="en">{finding.reason.clone()}</span></td>
+                                            <td>{kind} ": " <span class="note"><Said english=finding.reason.clone()/></span></td>
                                         </tr>
                                     }
                                 })
@@ -416,15 +485,15 @@ fn Assumptions(assumptions: Vec<Assumption>) -> impl IntoView {
             <details class="findings">
                 <summary>{text.count("trace.assumptions", count as f64, &numbers.whole(count as f64))}</summary>
                 <div class="scroll" tabindex="0" role="region" aria-label=text.t("trace.assumptions_table")>
-                    <table lang="en">
+                    <table>
                         <tbody>
                             {assumptions
                                 .into_iter()
                                 .map(|assumption| view! {
                                     <tr>
-                                        <th scope="row">{assumption.what}</th>
-                                        <td>{assumption.value}</td>
-                                        <td class="note">{assumption.reason}</td>
+                                        <th scope="row"><Said english=assumption.what/></th>
+                                        <td><Said english=assumption.value/></td>
+                                        <td class="note"><Said english=assumption.reason/></td>
                                     </tr>
                                 })
                                 .collect_view()}
@@ -455,6 +524,28 @@ mod tests {
         assert_eq!(pair(&there), Some((&nodes, &pods)));
         assert_eq!(pair(&back), Some((&nodes, &pods)));
         assert_eq!(pair(&there[..1]), None);
+    }
+
+    #[wasm_bindgen_test]
+    fn a_file_takes_the_place_of_one_of_its_kind() {
+        let nodes = file("sn,cpu_milli,memory_mib,gpu,model\n");
+        let pods = file("\u{feff}\nname;cpu_milli;memory_mib;num_gpu;gpu_milli\n");
+        let others = file("\"name\",\"cpu_milli\",\"num_gpu\"\n");
+        let letter = file("Dear reader,\nmodel behaviour!\n");
+        assert_eq!(
+            [&nodes, &pods, &others, &letter].map(Loaded::looks),
+            [Looks::Nodes, Looks::Pods, Looks::Pods, Looks::Neither]
+        );
+        let mut files = Vec::new();
+        for (new, left) in [(&pods, 1), (&letter, 2), (&others, 2)] {
+            assert_eq!(put(&mut files, new.clone()), None);
+            assert_eq!(files.len(), left);
+        }
+        assert_eq!(put(&mut files, nodes.clone()), Some(letter.clone()), "the stray gives way");
+        assert_eq!(put(&mut files, pods.clone()), None);
+        assert_eq!(pair(&files), Some((&nodes, &pods)));
+        assert_eq!(put(&mut files, letter.clone()), Some(letter));
+        assert_eq!(pair(&files), Some((&nodes, &pods)));
     }
 
     #[wasm_bindgen_test]

@@ -1,0 +1,89 @@
+//! A recorded trace dropped on the page, seen in a real browser.
+
+use anyhow::{Context, Result, ensure};
+use residua_e2e::{Lab, View, drive};
+use serde_json::{Value, json};
+
+const NODES: &str = include_str!("../../data/openb/nodes.csv");
+const PODS: &str = include_str!("../../data/openb/pods.csv");
+const FAULTY_PODS: &str = include_str!("../../data/openb/pods_faulty.csv");
+
+/// Two lanes are enough to see that the trace is run.
+const LINK: &str = "lab#v=1&s=c-storage-stress&p=scalar-5d,ragp-io&seed=7&nodes=16";
+
+/// Drops files, each a name and its contents, on the page.
+async fn drop_files(lab: &Lab, files: &[(&str, &str)]) -> Result<()> {
+    let files: Vec<Value> = files.iter().map(|(name, text)| json!({ "name": name, "text": text })).collect();
+    let script = format!(
+        "const carried = new DataTransfer();
+        for (const {{ name, text }} of {}) carried.items.add(new File([text], name, {{ type: 'text/csv' }}));
+        const target = document.querySelector('dialog[open]') ?? document.body;
+        return ['dragenter', 'dragover', 'drop'].map(kind => {{
+            const event = new DragEvent(kind, {{ bubbles: true, cancelable: true, dataTransfer: carried }});
+            target.dispatchEvent(event);
+            return event.defaultPrevented;
+        }});",
+        Value::from(files),
+    );
+    let taken = lab.js(&script).await?;
+    ensure!(taken[1] == true && taken[2] == true, "the browser would open the files itself: {taken}");
+    Ok(())
+}
+
+/// Waits for the report on the files to say so.
+async fn until_report(lab: &Lab, state: &str) -> Result<()> {
+    let script = format!("document.querySelector(\"[data-testid='trace-report']\")?.dataset.state === '{state}'");
+    lab.until(&format!("the files are {state}"), &script).await
+}
+
+/// The text of an element of the page.
+async fn text_of(lab: &Lab, selector: &str) -> Result<String> {
+    let script = format!("return document.querySelector({})?.textContent ?? ''", Value::from(selector));
+    lab.js(&script).await?.as_str().map(str::to_owned).context("no text")
+}
+
+#[test]
+fn two_dropped_files_run_in_all_lanes() {
+    drive("trace", View::DESKTOP, |lab| async move {
+        lab.open(&format!("en/{LINK}")).await?;
+        lab.until_ready().await?;
+        // One at a time, the pods first.
+        drop_files(&lab, &[("pods.csv", PODS)]).await?;
+        let status =
+            "document.querySelector('dialog.trace [role=status]').textContent.includes('node list is still')";
+        lab.until("the page asks for the node list", status).await?;
+        drop_files(&lab, &[("nodes.csv", NODES)]).await?;
+        until_report(&lab, "ready").await?;
+        lab.expect_accessible().await?;
+        lab.shot("trace").await?;
+        lab.click("trace-run").await?;
+        lab.until("the trace is named", "!!document.querySelector('.trace-running')").await?;
+        lab.until_done().await?;
+        let address = lab.location().await?;
+        ensure!(address.fragment().is_some_and(|fragment| fragment.contains("trace=")), "{address}");
+        lab.expect_clean().await
+    });
+}
+
+#[test]
+fn faults_are_told_in_spanish_and_can_be_dropped() {
+    drive("trace-es", View::DESKTOP, |lab| async move {
+        lab.open(&format!("es/{LINK}")).await?;
+        lab.until_ready().await?;
+        drop_files(&lab, &[("nodos.csv", NODES), ("pods.csv", FAULTY_PODS), ("carta.txt", "Querida lectora:\n")])
+            .await?;
+        until_report(&lab, "refused").await?;
+        let left_out = text_of(&lab, "dialog.trace .field-error").await?;
+        ensure!(left_out.contains("carta.txt"), "what is no list is left out: {left_out}");
+        let report = "[data-testid='trace-report']";
+        let english = format!("{report} [lang='en']");
+        ensure!(text_of(&lab, &english).await?.is_empty(), "in English: {}", text_of(&lab, &english).await?);
+        let found = text_of(&lab, report).await?;
+        ensure!(found.contains("hace falta un número entero de"), "{found}");
+        lab.expect_accessible().await?;
+        lab.click("trace-drop").await?;
+        until_report(&lab, "ready").await?;
+        ensure!(text_of(&lab, &english).await?.is_empty(), "in English: {}", text_of(&lab, &english).await?);
+        lab.expect_clean().await
+    });
+}
