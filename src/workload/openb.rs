@@ -203,6 +203,8 @@ pub fn import(nodes: (&str, &str), pods: (&str, &str), options: &Options) -> Res
         } else if cluster.kinds.iter().all(|kind| kind.gpus == 0) && !node_findings.refuses() {
             let reason = "no node has a GPU, and load is a share of GPUs: choose a list with nodes that have some";
             node_findings.add(table.header_line, "gpu", "0", Kind::NothingLeft, reason);
+            // What the pods ask for is not held against a list that is the wrong one.
+            cluster = Nodes { kinds: Vec::new(), nodes: Vec::new() };
         }
     }
     let mut list = Vec::new();

@@ -389,6 +389,27 @@ fn faults_of_a_trace_stop_it_until_somebody_chooses() {
     assert_eq!(all["trace"]["faults"][0]["value"], "many");
 }
 
+/// What is wrong with a node list as a whole is said in a line, with what to do.
+#[test]
+fn a_node_list_that_cannot_do_is_refused_with_the_remedy() {
+    let pods = file("pods-for-lists.csv", PODS);
+    let header = NODES.lines().next().expect("a header");
+    let many: String = (0..20_001).map(|n| format!("n{n},64000,262144,8,T4\n")).collect();
+    for (name, list, words) in [
+        ("no-gpu.csv", format!("{header}\nn0,64000,262144,0,\n"), "no node has a GPU"),
+        ("header.csv", format!("{header}\n"), "below its header it has no rows"),
+        ("bars.csv", NODES.replace(',', "|"), "save the file with commas"),
+        ("many.csv", format!("{header}\n{many}"), "nodes = 20001 – allowed: at most 20000 nodes"),
+    ] {
+        let nodes = file(name, &list);
+        let (nodes, pods) = (nodes.to_str().expect("UTF-8"), pods.to_str().expect("UTF-8"));
+        let output = run(&["run", "--trace-nodes", nodes, "--trace-pods", pods, "--seed", "1"]);
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{name}: {told}");
+        assert!(told.contains(words) && !told.contains("fits no node"), "{told}");
+    }
+}
+
 /// However many rows were left out, each is named.
 #[test]
 fn every_row_that_is_left_out_is_named() {
