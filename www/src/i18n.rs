@@ -325,6 +325,7 @@ mod tests {
         (include_str!("../../tests/data/openb/pods.csv"), include_str!("../../tests/data/openb/nodes.csv")),
         (include_str!("../../tests/data/openb/pods.csv"), include_str!("../../tests/data/openb/pods.csv")),
         ("", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n"),
+        ("sn,cpu_milli,memory_mib,gpu,model\na,1000,1024,0,\n", include_str!("../../tests/data/openb/pods.csv")),
         ("sn;cpu_milli;memory_mib;gpu;model\n", "name\tcpu_milli\tmemory_mib\tnum_gpu\tgpu_milli\n"),
         ("sn,cpu_mili,memory_mib,gpu,gpu,model,rack\n", "1,2,3\n4,5,6\n"),
         ("sn,cpu_milli,memory_mib,gpu,model\na,0,5,0,\nb,9,9,1,A|B\n", "x,y\n"),
@@ -384,9 +385,10 @@ mod tests {
 
         let sets: &[&[(&str, &str)]] = &[
             &[("nodes", "4"), ("load", "0.05")],
-            &[("nodes", "1"), ("classes.train.gang", "64")],
-            &[("nodes", "100000"), ("hours", "10000"), ("load", "1.5")],
+            &[("nodes", "1"), ("load", "0.05")],
+            &[("nodes", "20000"), ("hours", "700"), ("load", "1.5")],
             &[("classes.rag_rt.sto", "900")],
+            &[("classes.rag_rt.sto", "900"), ("limits.sto", "1000")],
         ];
         let mut found = 0;
         for set in sets {

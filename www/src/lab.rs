@@ -14,12 +14,15 @@ use residua::stage::reel::{Frame, Reel, ReelHeader, Stat};
 use residua::stage::session::RunRequest;
 use residua::units::SimTime;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, now};
 use crate::i18n::Text;
 use crate::lanes::{Lane, LaneEvent};
 use crate::link::{self, Calculation, Link, Trouble, WasteSource};
 use crate::numbers::Numbers;
 use crate::settings::{MOST_LANES, Settings, Trace};
+
+/// Shortest time between two changes of a lane's number of frames, in milliseconds.
+const TELL_INTERVAL: f64 = 150.0;
 
 /// How far a lane is.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +78,8 @@ pub struct Lab {
     pub clock: Clock,
     pub watches: [Watch; MOST_LANES],
     holds: StoredValue<[Hold; MOST_LANES], LocalStorage>,
+    /// When each lane's number of frames was last told, in real milliseconds.
+    told: StoredValue<[f64; MOST_LANES]>,
     /// What each lane shows, at the time that text shows.
     here: [Memo<Here>; MOST_LANES],
     /// What was wrong with the link.
@@ -135,6 +140,7 @@ impl Lab {
             clock,
             watches,
             holds,
+            told: StoredValue::new([f64::NEG_INFINITY; MOST_LANES]),
             here,
             troubles: RwSignal::new(Vec::new()),
             cursor: RwSignal::new(None),
@@ -250,18 +256,39 @@ impl Lab {
                 };
                 let pushed = reel.borrow_mut().push(&words);
                 match pushed {
-                    Ok(()) => watch.frames.set(reel.borrow().len()),
+                    Ok(()) => self.tell_frames(slot, &reel.borrow()),
                     Err(error) => watch.progress.set(Progress::Failed(error.to_string())),
                 }
                 self.measure_extent();
             }
             LaneEvent::Done(metrics) => {
+                if let Some(reel) = self.reel(slot) {
+                    watch.frames.set(reel.borrow().len());
+                }
                 watch.metrics.set(Some(metrics));
                 watch.progress.set(Progress::Done);
                 self.measure_extent();
             }
             LaneEvent::Problems(issues) => watch.progress.set(Progress::Refused(issues)),
             LaneEvent::Failed { message } => watch.progress.set(Progress::Failed(message)),
+        }
+    }
+
+    /// Says how many frames a lane has: the first at once, all when it is done, and between them not with each of the
+    /// many small parcels in which they come, because much follows this number.
+    fn tell_frames(self, slot: usize, reel: &Reel) {
+        let frames = self.watches[slot].frames;
+        let due = self.told.try_update_value(|told| {
+            let now = now();
+            let due = now - told[slot] >= TELL_INTERVAL;
+            if due {
+                told[slot] = now;
+            }
+            due
+        });
+        let ends = reel.len() >= reel.header().frames as usize;
+        if due == Some(true) || ends || frames.get_untracked() == 0 {
+            frames.set(reel.len());
         }
     }
 

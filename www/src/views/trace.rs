@@ -58,12 +58,9 @@ enum Looks {
 impl Loaded {
     /// Judged by the first line that is not blank; the importer looks closer.
     fn looks(&self) -> Looks {
-        let header = self.contents.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_lowercase();
-        let names: Vec<&str> = header
-            .trim_start_matches('\u{feff}')
-            .split([',', ';', '\t'])
-            .map(|name| name.trim().trim_matches('"'))
-            .collect();
+        let contents = self.contents.trim_start_matches('\u{feff}');
+        let header = contents.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_lowercase();
+        let names: Vec<&str> = header.split([',', ';', '\t']).map(|name| name.trim().trim_matches('"')).collect();
         let has = |wanted: &[&str]| names.iter().any(|name| wanted.contains(name));
         if has(&["num_gpu", "gpu_milli", "gpu_spec", "pod_phase", "creation_time", "deletion_time", "scheduled_time"])
         {
