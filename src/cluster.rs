@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::resources::Amounts;
 
 pub mod books;
+pub mod devices;
 
 pub use books::Cluster;
+pub use devices::DeviceMask;
 
 /// A node, by position. Lowest first is the order of ties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

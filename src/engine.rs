@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::cluster::{Cluster, NodeId};
 use crate::error::Error;
 use crate::resources::Amounts;
-use crate::rng::Stream;
+use crate::rng::{Purpose, Stream};
 use crate::units::{SimTime, Span};
 use crate::workload::{Job, Source};
 
@@ -50,6 +50,8 @@ pub struct Simulation<P: Probe> {
     arriving: Option<Job>,
     rebuild_streams: Vec<Stream>,
     scheduler: Box<dyn port::Scheduler>,
+    /// Draws among equals, if ties are broken at random.
+    ties: Stream,
     totals: Totals,
     /// Nodes that this event changed.
     touched: Vec<NodeId>,
@@ -72,7 +74,7 @@ impl<P: Probe> Simulation<P> {
     /// [`Error::Setup`] if the setup contradicts itself.
     pub fn with_scheduler(setup: Setup, probe: P, scheduler: Box<dyn port::Scheduler>) -> Result<Self, Error> {
         setup.check().map_err(Error::Setup)?;
-        let mut cluster = Cluster::new(&setup.node_types, &setup.nodes, setup.exists);
+        let mut cluster = Cluster::new(&setup.node_types, &setup.nodes, setup.exists, setup.gpus);
         let mut calendar = Calendar::default();
         let rebuild_streams = health::start(&setup, &mut cluster, &mut calendar);
         if setup.telemetry.interval > Span::ZERO {
@@ -91,6 +93,7 @@ impl<P: Probe> Simulation<P> {
             arriving,
             rebuild_streams,
             scheduler,
+            ties: Stream::new(setup.seed, Purpose::Ties, 0, 0),
             totals: Totals { capacity_milli: cluster.total_gpu_milli(), ..Totals::default() },
             touched: cluster.ids().collect(),
             is_touched: vec![true; cluster.len()],
@@ -108,11 +111,13 @@ impl<P: Probe> Simulation<P> {
         Ok(simulation)
     }
 
-    /// The slow twin: every attempt looks at every node. Decisions are the same; tests compare them.
+    /// The slow twin: every attempt looks at every node, and nothing that was computed is kept. Decisions are the same;
+    /// tests compare them.
     #[doc(hidden)]
     #[must_use]
     pub fn looking_everywhere(mut self) -> Self {
         self.remembers = false;
+        self.scheduler.forget();
         self
     }
 
@@ -320,7 +325,15 @@ impl<P: Probe> Simulation<P> {
         self.totals.waiting += 1;
         // In strict order nobody overtakes those who already wait.
         let may_try = !self.setup.queueing.is_strict() || self.queue.is_empty();
-        if !(may_try && self.try_start(slot)) {
+        if may_try && self.try_start(slot) {
+            return;
+        }
+        if self.setup.queueing.rejects {
+            self.totals.waiting -= 1;
+            if let Some(state) = self.jobs.remove(slot) {
+                self.tell(&Fact::Rejected { job: &state.job });
+            }
+        } else {
             self.queue.push_back(slot);
         }
     }

@@ -30,6 +30,7 @@ pub mod economics;
 pub mod engine;
 pub mod error;
 pub mod probes;
+pub mod replay;
 pub mod resources;
 pub mod rng;
 pub mod scenario;

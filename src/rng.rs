@@ -24,6 +24,10 @@ pub enum Purpose {
     Telemetry = 5,
     /// The scheduler's own draws.
     Scheduler = 6,
+    /// Draws among equals, where ties are broken at random.
+    Ties = 7,
+    /// Order of arrivals in a replay; position: 0 the shuffle, 1 what is added or left out, 2 the order of nodes.
+    Order = 8,
 }
 
 /// A stream of random numbers.

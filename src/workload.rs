@@ -14,6 +14,7 @@ pub mod bootstrap;
 pub mod openb;
 pub(crate) mod shares;
 pub mod synthetic;
+pub mod typical;
 
 /// Position of a job class in [`crate::engine::setup::Setup::classes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -87,6 +88,8 @@ pub struct Job {
     pub tasks: u16,
     /// Demand of each task at admission.
     pub demand: Amounts,
+    /// Devices over which the GPU part of it is spread evenly; looked at only where nodes keep their GPUs one by one.
+    pub gpus: u16,
     /// Time it takes at full speed. Never shown to a scheduler.
     pub work: Span,
     /// Node types it may run on.
@@ -99,6 +102,21 @@ impl Job {
     pub fn gpu_milli(&self) -> i64 {
         i64::from(self.demand[crate::resources::Dim::Gpu]) * i64::from(self.tasks)
     }
+}
+
+/// The fewest devices that give `milli` thousandths of a GPU evenly and without a remainder: 1 up to a whole GPU,
+/// 2 for 1500 (750 each), 3 for 3000.
+#[must_use]
+pub const fn fewest_devices(milli: i32) -> u16 {
+    if milli <= 0 {
+        return 0;
+    }
+    let mut count = (milli + 999) / 1000;
+    // Ends at the latest when each gives one thousandth.
+    while milli % count != 0 {
+        count += 1;
+    }
+    if count > u16::MAX as i32 { u16::MAX } else { count as u16 }
 }
 
 /// Hands out jobs in order of arrival.

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use crate::cluster::devices::{DeviceMask, Devices, Gpus};
 use crate::cluster::{NodeId, NodeType};
 use crate::resources::{Amounts, DIMS, Dim, DimMask};
 
@@ -16,11 +17,13 @@ pub(crate) struct Tenant {
     pub slot: u32,
     /// What it holds.
     pub demand: Amounts,
+    /// The devices it is on, the same share of each; none where GPUs are a pool.
+    pub devices: DeviceMask,
     /// Share of its asked storage bandwidth and I/O CPU that it gets.
     pub share: f64,
 }
 
-/// A task would not fit in a hard dimension.
+/// A task would not fit in a hard dimension, or on the devices named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused;
 
@@ -35,10 +38,12 @@ pub struct Cluster {
     io_cpu: Vec<i32>,
     factor_ppm: Vec<u32>,
     tenants: Vec<Vec<Tenant>>,
+    /// GPUs one by one; `None` where they are a pool.
+    devices: Option<Devices>,
 }
 
 impl Cluster {
-    pub(crate) fn new(types: &[NodeType], nodes: &[u8], exists: DimMask) -> Self {
+    pub(crate) fn new(types: &[NodeType], nodes: &[u8], exists: DimMask, gpus: Gpus) -> Self {
         let capacity = |node: &u8, dim: Dim| types[usize::from(*node)].capacity[dim];
         Self {
             types: types.into(),
@@ -49,6 +54,12 @@ impl Cluster {
             io_cpu: nodes.iter().map(|node| capacity(node, Dim::Ioc)).collect(),
             factor_ppm: vec![1_000_000; nodes.len()],
             tenants: vec![Vec::new(); nodes.len()],
+            devices: match gpus {
+                Gpus::Pool => None,
+                Gpus::Devices => {
+                    Some(Devices::new(nodes.iter().map(|node| (capacity(node, Dim::Gpu) / 1000) as usize)))
+                }
+            },
         }
     }
 
@@ -131,6 +142,13 @@ impl Cluster {
         self.capacity(node)[Dim::Gpu] - self.used[Dim::Gpu.index()][node.index()]
     }
 
+    /// Free thousandths of each of the node's devices, in an order that never changes; empty where its GPUs are a
+    /// pool.
+    #[must_use]
+    pub fn devices(&self, node: NodeId) -> &[u16] {
+        self.devices.as_ref().map_or(&[], |devices| devices.free(node))
+    }
+
     /// Whether the node's storage is rebuilding.
     #[must_use]
     pub fn is_rebuilding(&self, node: NodeId) -> bool {
@@ -162,6 +180,10 @@ impl Cluster {
         self.nodes.iter().map(|node| i64::from(self.types[usize::from(*node)].capacity[Dim::Gpu])).sum()
     }
 
+    pub(crate) fn device_lists(&self) -> Option<&Devices> {
+        self.devices.as_ref()
+    }
+
     pub(crate) fn tenants(&self, node: NodeId) -> &[Tenant] {
         &self.tenants[node.index()]
     }
@@ -179,16 +201,37 @@ impl Cluster {
         self.factor_ppm[node.index()] = storage_ppm;
     }
 
-    /// Puts a task on a node. Refused, with nothing changed, if a hard dimension does not hold it.
-    pub(crate) fn place(&mut self, node: NodeId, slot: u32, demand: Amounts) -> Result<(), Refused> {
+    /// Puts a task on a node, and an even share of its GPU on each of `devices` (none where GPUs are a pool).
+    /// Refused, with nothing changed, if a hard dimension or a device does not hold it.
+    pub(crate) fn place(
+        &mut self,
+        node: NodeId,
+        slot: u32,
+        demand: Amounts,
+        devices: DeviceMask,
+    ) -> Result<(), Refused> {
+        let share = share(&demand, devices);
+        if let Some(lists) = &self.devices {
+            let is_whole = share * devices.len() as i32 == demand[Dim::Gpu];
+            if !is_whole || !lists.holds(node, devices, share) {
+                return Err(Refused);
+            }
+        }
         self.book(node, Amounts::ZERO, demand)?;
-        self.tenants[node.index()].push(Tenant { slot, demand, share: 1.0 });
+        if let Some(lists) = &mut self.devices {
+            lists.take(node, devices, share);
+        }
+        self.tenants[node.index()].push(Tenant { slot, demand, devices, share: 1.0 });
         Ok(())
     }
 
-    /// Changes what a task holds. Refused, with nothing changed, if a hard dimension does not hold it.
+    /// Changes what a task holds. Refused, with nothing changed, if a hard dimension does not hold it. Devices keep
+    /// what they gave: a task does not grow in GPU where they are kept one by one.
     pub(crate) fn resize(&mut self, node: NodeId, tenant: usize, demand: Amounts) -> Result<(), Refused> {
         let held = self.tenants[node.index()][tenant].demand;
+        if self.devices.is_some() && held[Dim::Gpu] != demand[Dim::Gpu] {
+            return Err(Refused);
+        }
         self.book(node, held, demand)?;
         self.tenants[node.index()][tenant].demand = demand;
         Ok(())
@@ -200,6 +243,9 @@ impl Cluster {
         for tenant in self.tenants[n].iter().filter(|tenant| tenant.slot == slot) {
             for (column, amount) in self.used.iter_mut().zip(tenant.demand.0) {
                 column[n] -= amount;
+            }
+            if let Some(lists) = &mut self.devices {
+                lists.give(node, tenant.devices, share(&tenant.demand, tenant.devices));
             }
         }
         self.tenants[n].retain(|tenant| tenant.slot != slot);
@@ -220,4 +266,9 @@ impl Cluster {
         }
         Ok(())
     }
+}
+
+/// What each device of a task gives, in thousandths.
+fn share(demand: &Amounts, devices: DeviceMask) -> i32 {
+    demand[Dim::Gpu] / (devices.len() as i32).max(1)
 }

@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
+use crate::cluster::devices::{DeviceMask, Devices, WHOLE, pick};
 use crate::cluster::{Cluster, NodeId};
 use crate::engine::port::{Ask, View};
 use crate::engine::setup::{Setup, Telemetry};
-use crate::resources::{Amounts, DIMS, Dim, DimMask};
+use crate::resources::{DIMS, Dim, DimMask};
 use crate::rng::{Purpose, Stream};
 
 /// The soft dimensions, in the order of the arrays below.
@@ -35,6 +36,13 @@ pub(crate) struct Belief {
     cordon: f64,
     readings: u64,
     seed: u64,
+    /// GPUs one by one; `None` where they are a pool.
+    devices: Option<Devices>,
+    /// Of each node: free thousandths of its freest device, and devices that are wholly free.
+    freest: Vec<i32>,
+    whole: Vec<i32>,
+    /// See [`View::hosted`].
+    hosted: Vec<u64>,
 }
 
 impl Belief {
@@ -56,6 +64,10 @@ impl Belief {
             cordon: f64::from(setup.scheduler.cordon_ppm) / 1e6,
             readings: 0,
             seed: setup.seed,
+            devices: cluster.device_lists().cloned(),
+            freest: vec![0; cluster.len()],
+            whole: vec![0; cluster.len()],
+            hosted: vec![0; cluster.len()],
         };
         for node in cluster.ids() {
             belief.learn_truth(cluster, node);
@@ -129,11 +141,61 @@ impl Belief {
         for (s, dim) in SOFT.into_iter().enumerate() {
             self.available[dim.index()][n] = self.planned[s][n] - used[dim];
         }
+        if let (Some(mine), Some(books)) = (&mut self.devices, cluster.device_lists()) {
+            mine.copy_from(books, node);
+            self.hosted[n] = cluster.tenants(node).iter().fold(0, |bits, tenant| {
+                bits | kind_of(tenant.devices.len(), tenant.demand[Dim::Gpu])
+            });
+            self.count_devices(node);
+        }
         self.versions[n] = self.versions[n].wrapping_add(1);
     }
 
+    fn count_devices(&mut self, node: NodeId) {
+        let Some(devices) = &self.devices else { return };
+        let free = devices.free(node);
+        self.freest[node.index()] = free.iter().copied().max().map_or(0, i32::from);
+        self.whole[node.index()] = free.iter().filter(|free| **free == WHOLE).count() as i32;
+    }
+
+    /// The devices a task goes to: the one its scheduler wants, or the usual ones; none where GPUs are a pool.
+    /// Refused if they do not hold it.
+    pub fn devices_for(&self, node: NodeId, ask: &Ask, wanted: Option<usize>) -> Option<DeviceMask> {
+        let Some(devices) = &self.devices else { return Some(DeviceMask::NONE) };
+        match wanted {
+            Some(index) => {
+                let mask = DeviceMask::one(index);
+                (!mask.is_empty() && devices.holds(node, mask, ask.milli())).then_some(mask)
+            }
+            None => pick(devices.free(node), ask.gpus, ask.milli()),
+        }
+    }
+
+    /// Whether GPUs are kept one by one.
+    pub fn has_devices(&self) -> bool {
+        self.devices.is_some()
+    }
+
+    /// Whether the node's devices hold one task. Without devices: yes, the pool decides.
+    fn devices_hold(&self, node: NodeId, ask: &Ask) -> bool {
+        let Some(devices) = &self.devices else { return true };
+        let (count, milli) = (i32::from(ask.gpus), ask.milli());
+        match count {
+            0 => true,
+            1 => self.freest[node.index()] >= milli,
+            _ if milli == i32::from(WHOLE) => self.whole[node.index()] >= count,
+            _ => devices.free(node).iter().filter(|free| i32::from(**free) >= milli).count() as i32 >= count,
+        }
+    }
+
     /// Books one task in the belief only, while a gang is being tried.
-    pub fn reserve_tentatively(&mut self, node: NodeId, demand: &Amounts) {
+    pub fn reserve_tentatively(&mut self, node: NodeId, ask: &Ask, devices: DeviceMask) {
+        let demand = &ask.demand;
+        if let Some(mine) = &mut self.devices {
+            mine.take(node, devices, ask.milli());
+            self.hosted[node.index()] |= kind_of(devices.len(), demand[Dim::Gpu]);
+            self.count_devices(node);
+        }
         let n = node.index();
         for (column, amount) in self.available.iter_mut().zip(demand.0) {
             column[n] -= amount;
@@ -142,43 +204,71 @@ impl Belief {
     }
 
     /// Whether a task fits, as far as `dims` can tell. The most selective columns come first.
-    pub fn fits(&self, node: NodeId, demand: &Amounts, dims: DimMask) -> bool {
-        let fits = |dim: Dim| demand[dim] <= self.available[dim.index()][node.index()];
-        BY_SELECTIVITY.into_iter().all(|dim| !dims.has(dim) || fits(dim))
+    pub fn fits(&self, node: NodeId, ask: &Ask, dims: DimMask) -> bool {
+        let fits = |dim: Dim| ask.demand[dim] <= self.available[dim.index()][node.index()];
+        BY_SELECTIVITY.into_iter().all(|dim| !dims.has(dim) || fits(dim)) && self.devices_hold(node, ask)
     }
 
     /// Sets `is_open` of every node to whether a task fits there: a plain pass over each column, which compilers turn
     /// into vector instructions, given up as soon as no node is left.
-    pub fn fits_where(&self, demand: &Amounts, dims: DimMask, is_open: &mut Vec<bool>) {
+    pub fn fits_where(&self, ask: &Ask, dims: DimMask, is_open: &mut Vec<bool>) {
         is_open.clear();
         is_open.resize(self.versions.len(), true);
-        for dim in BY_SELECTIVITY.into_iter().filter(|dim| dims.has(*dim)) {
-            let needed = demand[dim];
+        let mut keep = |needed: i32, column: &[i32]| {
             let mut any = false;
-            for (open, available) in is_open.iter_mut().zip(&self.available[dim.index()]) {
+            for (open, available) in is_open.iter_mut().zip(column) {
                 *open &= needed <= *available;
                 any |= *open;
             }
-            if !any {
+            any
+        };
+        if self.has_devices() {
+            // Whatever the number of devices, it needs one; whole ones are counted.
+            if !keep(ask.milli(), &self.freest) {
                 return;
+            }
+            if ask.gpus > 1 && ask.milli() == i32::from(WHOLE) && !keep(i32::from(ask.gpus), &self.whole) {
+                return;
+            }
+        }
+        for dim in BY_SELECTIVITY.into_iter().filter(|dim| dims.has(*dim)) {
+            if !keep(ask.demand[dim], &self.available[dim.index()]) {
+                return;
+            }
+        }
+        if self.has_devices() && ask.gpus > 1 && ask.milli() < i32::from(WHOLE) {
+            for (open, node) in is_open.iter_mut().zip(0..) {
+                *open = *open && self.devices_hold(NodeId(node), ask);
             }
         }
     }
 
-    /// How many tasks fit, at most `most`.
-    pub fn slots(&self, node: NodeId, demand: &Amounts, dims: DimMask, most: u16) -> u16 {
+    /// How many tasks fit, at most `most`; where tasks take parts of several devices each, never too few.
+    pub fn slots(&self, node: NodeId, ask: &Ask, dims: DimMask, most: u16) -> u16 {
         let n = node.index();
-        dims.iter()
-            .filter(|dim| demand[*dim] > 0)
-            .map(|dim| (self.available[dim.index()][n].max(0) / demand[dim]).min(i32::from(most)) as u16)
+        let by_amount = dims
+            .iter()
+            .filter(|dim| ask.demand[*dim] > 0)
+            .map(|dim| (self.available[dim.index()][n].max(0) / ask.demand[dim]).min(i32::from(most)) as u16)
             .min()
-            .unwrap_or(most)
+            .unwrap_or(most);
+        match &self.devices {
+            Some(devices) if ask.gpus > 0 => {
+                let milli = ask.milli().max(1);
+                let parts: i32 = devices.free(node).iter().map(|free| i32::from(*free) / milli).sum();
+                by_amount.min((parts / i32::from(ask.gpus)).min(i32::from(most)) as u16)
+            }
+            _ => by_amount,
+        }
     }
 
     /// Whether the node could hold a task if it were empty.
-    pub fn could_hold(&self, cluster: &Cluster, node: NodeId, demand: &Amounts, dims: DimMask) -> bool {
+    pub fn could_hold(&self, cluster: &Cluster, node: NodeId, ask: &Ask, dims: DimMask) -> bool {
         let used = cluster.used(node);
-        dims.iter().all(|dim| demand[dim] <= self.available[dim.index()][node.index()] + used[dim])
+        let has_devices =
+            !self.has_devices() || (cluster.devices(node).len() >= usize::from(ask.gpus) && ask.milli() <= 1000);
+        has_devices
+            && dims.iter().all(|dim| ask.demand[dim] <= self.available[dim.index()][node.index()] + used[dim])
     }
 
     /// Whether nothing may be placed on the node because its storage looks ill.
@@ -199,11 +289,23 @@ impl Belief {
             nodes: &setup.nodes,
             inverse: &self.inverse,
             classes: &setup.classes,
+            typical: &setup.typical,
+            devices: self.devices.as_ref(),
+            hosted: &self.hosted,
         }
     }
 
     /// Whether the ask allows the node's type.
     pub fn allows(setup: &Setup, node: NodeId, ask: &Ask) -> bool {
         ask.types.allows(usize::from(setup.nodes[node.index()]))
+    }
+}
+
+/// The bit of [`View::hosted`] for a task on so many devices; none without.
+fn kind_of(devices: usize, gpu_milli: i32) -> u64 {
+    match devices {
+        0 => 0,
+        1 if gpu_milli < i32::from(WHOLE) => 1,
+        whole => 1 << whole.min(63),
     }
 }

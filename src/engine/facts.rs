@@ -1,6 +1,6 @@
 //! Facts leave the engine by one door; whoever listens is a stranger to it.
 
-use crate::cluster::{Cluster, NodeId};
+use crate::cluster::{Cluster, DeviceMask, NodeId};
 use crate::engine::JobState;
 use crate::units::SimTime;
 use crate::workload::Job;
@@ -19,10 +19,17 @@ pub enum Fact<'a> {
         job: &'a Job,
         /// The node of each task.
         nodes: &'a [NodeId],
+        /// The devices of each task; none where GPUs are a pool.
+        devices: &'a [DeviceMask],
         /// Whether it never ran before.
         is_first: bool,
         /// Tasks that left their node with more asked of its soft dimensions than it can give.
         oversubscribed: usize,
+    },
+    /// A job was turned away for good.
+    Rejected {
+        /// It.
+        job: &'a Job,
     },
     /// A job ended.
     Finished {

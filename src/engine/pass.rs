@@ -3,14 +3,16 @@
 //! What a failed attempt found out is remembered, and only nodes that gained since are looked at again. That is
 //! exact: a node on which a task did not fit can only hold it after it has gained.
 
-use crate::cluster::NodeId;
+use crate::cluster::{DeviceMask, NodeId};
 use crate::engine::belief::Belief;
 use crate::engine::facts::{Fact, Probe};
 use crate::engine::jobs::grown;
 use crate::engine::port::Ask;
+use crate::engine::setup::Ties;
 use crate::engine::{JobState, Simulation};
 use crate::error::Error;
 use crate::resources::{Amounts, DimMask};
+
 
 /// Room for lists of candidate nodes, kept between attempts.
 #[derive(Clone, Debug)]
@@ -20,6 +22,9 @@ pub(crate) struct Candidates {
     is_listed: Vec<bool>,
     is_open: Vec<bool>,
     chosen: Vec<NodeId>,
+    /// The devices of each task, beside `chosen`.
+    devices: Vec<DeviceMask>,
+    equals: Vec<NodeId>,
 }
 
 impl Candidates {
@@ -30,6 +35,8 @@ impl Candidates {
             is_listed: vec![false; nodes],
             is_open: Vec::new(),
             chosen: Vec::new(),
+            devices: Vec::new(),
+            equals: Vec::new(),
         }
     }
 
@@ -77,16 +84,19 @@ impl<P: Probe> Simulation<P> {
             return false;
         }
         let mut chosen = core::mem::take(&mut self.candidates.chosen);
+        let mut devices = core::mem::take(&mut self.candidates.devices);
         chosen.clear();
-        let found = self.choose_nodes(slot, &ask, dims, &mut chosen);
+        devices.clear();
+        let found = self.choose_nodes(slot, &ask, dims, &mut chosen, &mut devices);
         // Whatever was booked tentatively is undone; the books decide.
         for &node in &chosen {
             self.belief.refresh(&self.cluster, node);
         }
         if found {
-            self.start(slot, &chosen);
+            self.start(slot, &chosen, &devices);
         }
         self.candidates.chosen = chosen;
+        self.candidates.devices = devices;
         found
     }
 
@@ -102,6 +112,7 @@ impl<P: Probe> Simulation<P> {
         Ask {
             class: state.job.class,
             demand: self.planned_demand(state),
+            gpus: state.job.gpus,
             tasks: state.job.tasks,
             types: state.job.types,
         }
@@ -139,18 +150,18 @@ impl<P: Probe> Simulation<P> {
                 feasible.push(node);
                 slots += match ask.tasks {
                     1 => 1,
-                    tasks => u32::from(self.belief.slots(node, &ask.demand, dims, tasks)),
+                    tasks => u32::from(self.belief.slots(node, ask, dims, tasks)),
                 };
             }
         };
         if is_partial {
             for &node in &candidates.looked_at {
-                if self.belief.fits(node, &ask.demand, dims) {
+                if self.belief.fits(node, ask, dims) {
                     look(node, &mut candidates.feasible);
                 }
             }
         } else {
-            self.belief.fits_where(&ask.demand, dims, &mut candidates.is_open);
+            self.belief.fits_where(ask, dims, &mut candidates.is_open);
             for (node, is_open) in self.cluster.ids().zip(&candidates.is_open) {
                 if *is_open {
                     look(node, &mut candidates.feasible);
@@ -170,12 +181,35 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// Asks the scheduler for a node for each task, each given the ones before.
-    fn choose_nodes(&mut self, slot: u32, ask: &Ask, dims: DimMask, chosen: &mut Vec<NodeId>) -> bool {
+    fn choose_nodes(
+        &mut self,
+        slot: u32,
+        ask: &Ask,
+        dims: DimMask,
+        chosen: &mut Vec<NodeId>,
+        devices: &mut Vec<DeviceMask>,
+    ) -> bool {
         for task in 0..ask.tasks {
             let view = self.belief.view(&self.setup);
             let feasible = &self.candidates.feasible;
-            let Some(node) = self.scheduler.choose(&view, ask, feasible) else { return false };
-            let Ok(position) = feasible.binary_search(&node) else {
+            let node = match self.setup.scheduler.ties {
+                Ties::Fixed => self.scheduler.choose(&view, ask, feasible),
+                Ties::Random => {
+                    let equals = &mut self.candidates.equals;
+                    self.scheduler.equals(&view, ask, feasible, equals);
+                    // Drawn also where there is no choice: what was decided before changes no later draw.
+                    let draw = self.ties.below(equals.len().max(1));
+                    equals.get(draw).copied()
+                }
+            };
+            let Some(node) = node else { return false };
+            let wanted = if self.belief.has_devices() && ask.is_shared() {
+                self.scheduler.device(&view, ask, node)
+            } else {
+                None
+            };
+            let taken = self.belief.devices_for(node, ask, wanted);
+            let (Ok(position), Some(taken)) = (feasible.binary_search(&node), taken) else {
                 self.fault = Some(Error::BrokenRule {
                     scheduler: self.setup.scheduler.id.clone(),
                     node: node.0,
@@ -184,9 +218,10 @@ impl<P: Probe> Simulation<P> {
                 return false;
             };
             chosen.push(node);
+            devices.push(taken);
             if task + 1 < ask.tasks {
-                self.belief.reserve_tentatively(node, &ask.demand);
-                if !self.belief.fits(node, &ask.demand, dims) {
+                self.belief.reserve_tentatively(node, ask, taken);
+                if !self.belief.fits(node, ask, dims) {
                     self.candidates.feasible.remove(position);
                 }
             }
@@ -195,10 +230,10 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// Books a job's tasks and lets it run.
-    fn start(&mut self, slot: u32, nodes: &[NodeId]) {
+    fn start(&mut self, slot: u32, nodes: &[NodeId], devices: &[DeviceMask]) {
         let demand = self.jobs[slot].demand;
-        for &node in nodes {
-            if self.cluster.place(node, slot, demand).is_err() {
+        for (&node, &devices) in nodes.iter().zip(devices) {
+            if self.cluster.place(node, slot, demand, devices).is_err() {
                 // Nothing of the roster can bring this about; whatever could is stopped before it does harm.
                 self.fault = Some(Error::Refused { node: node.0, job: self.jobs[slot].job.index });
                 return;
@@ -227,7 +262,7 @@ impl<P: Probe> Simulation<P> {
         self.schedule_milestone(slot);
         let oversubscribed = nodes.iter().filter(|node| self.cluster.is_oversubscribed(**node)).count();
         let job = self.jobs[slot].job.clone();
-        self.tell(&Fact::Started { job: &job, nodes, is_first, oversubscribed });
+        self.tell(&Fact::Started { job: &job, nodes, devices, is_first, oversubscribed });
     }
 
     /// Keeps nodes for a job that has waited too long: those with most free GPUs that could hold a task when empty.
@@ -252,7 +287,7 @@ impl<P: Probe> Simulation<P> {
                 !self.queue.is_reserved(node)
                     && !self.belief.is_cordoned(node)
                     && Belief::allows(&self.setup, node, &ask)
-                    && self.belief.could_hold(&self.cluster, node, &ask.demand, dims)
+                    && self.belief.could_hold(&self.cluster, node, &ask, dims)
             })
             .collect();
         if nodes.len() < wanted {

@@ -1,10 +1,15 @@
 //! What a scheduler may see and must answer. The engine knows nothing else about schedulers.
 
 use core::fmt;
+use std::sync::Arc;
 
+use crate::cluster::devices::{DeviceMask, Devices, pick};
 use crate::cluster::{NodeId, NodeType};
 use crate::resources::{Amounts, DIMS, Dim};
+use crate::workload::typical::TypicalTasks;
 use crate::workload::{ClassId, JobClass, TypeMask};
+
+pub mod grade;
 
 /// What a job asks for, as far as a scheduler may know it: no durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,10 +18,26 @@ pub struct Ask {
     pub class: ClassId,
     /// Demand of one task that is planned for.
     pub demand: Amounts,
+    /// Devices over which a task's GPU is spread evenly; looked at only where nodes keep their GPUs one by one.
+    pub gpus: u16,
     /// Number of tasks that start together.
     pub tasks: u16,
     /// Node types it may run on.
     pub types: TypeMask,
+}
+
+impl Ask {
+    /// What a task asks of each of its devices, in thousandths of a GPU.
+    #[must_use]
+    pub fn milli(&self) -> i32 {
+        self.demand[Dim::Gpu] / i32::from(self.gpus.max(1))
+    }
+
+    /// Whether a task asks for part of one device, so that it may matter which.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.gpus == 1 && self.milli() < 1000
+    }
 }
 
 /// The cluster as the scheduler believes it to be: exact books, estimated storage state.
@@ -29,6 +50,9 @@ pub struct View<'a> {
     /// `1 / capacity` by type and dimension; 0 where there is no capacity.
     pub(crate) inverse: &'a [[f64; DIMS]],
     pub(crate) classes: &'a [JobClass],
+    pub(crate) typical: &'a Arc<TypicalTasks>,
+    pub(crate) devices: Option<&'a Devices>,
+    pub(crate) hosted: &'a [u64],
 }
 
 impl View<'_> {
@@ -81,6 +105,32 @@ impl View<'_> {
         self.versions[node.index()]
     }
 
+    /// Free thousandths of each of the node's devices, in an order that never changes; empty where GPUs are a pool.
+    #[must_use]
+    pub fn devices(&self, node: NodeId) -> &[u16] {
+        self.devices.map_or(&[], |devices| devices.free(node))
+    }
+
+    /// The devices that a task of `ask` gets on `node` unless its scheduler says otherwise. `None` if it does not fit
+    /// on them.
+    #[must_use]
+    pub fn usual_devices(&self, node: NodeId, ask: &Ask) -> Option<DeviceMask> {
+        pick(self.devices(node), ask.gpus, ask.milli())
+    }
+
+    /// Kinds of GPU tasks on the node: bit 0 for those that share a device, bit *n* for those on *n* whole devices
+    /// (63: or more). 0 where GPUs are a pool.
+    #[must_use]
+    pub fn hosted(&self, node: NodeId) -> u64 {
+        self.hosted[node.index()]
+    }
+
+    /// Typical tasks, most frequent first; empty but in a replay.
+    #[must_use]
+    pub fn typical(&self) -> &Arc<TypicalTasks> {
+        self.typical
+    }
+
     /// Job classes with their typical tasks and weights.
     #[must_use]
     pub fn classes(&self) -> &[JobClass] {
@@ -94,6 +144,23 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
     /// The best of `candidates` for one task, or `None` if there are none. `candidates` are feasible and in rising
     /// order; equal candidates go to the lowest.
     fn choose(&mut self, view: &View<'_>, ask: &Ask, candidates: &[NodeId]) -> Option<NodeId>;
+
+    /// All of `candidates` that are as good as the best one, in rising order, into `equals`. For ties that are broken
+    /// at random; a scheduler that knows of no ties names its choice alone.
+    fn equals(&mut self, view: &View<'_>, ask: &Ask, candidates: &[NodeId], equals: &mut Vec<NodeId>) {
+        equals.clear();
+        equals.extend(self.choose(view, ask, candidates));
+    }
+
+    /// The device of `node` for a task that [shares one](Ask::is_shared), where devices are kept one by one; it must
+    /// have enough left. `None`: the one with the least that is enough.
+    fn device(&mut self, _view: &View<'_>, _ask: &Ask, _node: NodeId) -> Option<usize> {
+        None
+    }
+
+    /// Computes everything anew from now on. For the slow twin in tests: decisions are the same.
+    #[doc(hidden)]
+    fn forget(&mut self) {}
 
     /// A copy that will decide alike.
     fn clone_box(&self) -> Box<dyn Scheduler>;
@@ -112,6 +179,11 @@ pub trait Score: Clone + fmt::Debug + Send + Sync + 'static {
 
     /// Cost of placing one task of `ask` on `node`; lower is better. Not NaN.
     fn score(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> f64;
+
+    /// As [`Scheduler::device`].
+    fn device(&mut self, _view: &View<'_>, _ask: &Ask, _node: NodeId) -> Option<usize> {
+        None
+    }
 }
 
 impl<S: Score> Scheduler for S {
@@ -126,6 +198,26 @@ impl<S: Score> Scheduler for S {
             }
         }
         best.map(|(_, node)| node)
+    }
+
+    fn equals(&mut self, view: &View<'_>, ask: &Ask, candidates: &[NodeId], equals: &mut Vec<NodeId>) {
+        self.prepare(view, ask);
+        equals.clear();
+        let mut least = f64::INFINITY;
+        for &node in candidates {
+            let cost = self.score(view, ask, node);
+            if cost < least {
+                least = cost;
+                equals.clear();
+            }
+            if cost <= least {
+                equals.push(node);
+            }
+        }
+    }
+
+    fn device(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> Option<usize> {
+        Score::device(self, view, ask, node)
     }
 
     fn clone_box(&self) -> Box<dyn Scheduler> {

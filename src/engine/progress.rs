@@ -74,7 +74,7 @@ mod tests {
             .map(|(&ask, slot)| {
                 let mut demand = Amounts::ZERO;
                 demand[Dim::Sto] = ask;
-                Tenant { slot, demand, share: 0.0 }
+                Tenant { slot, demand, devices: crate::cluster::DeviceMask::NONE, share: 0.0 }
             })
             .collect()
     }

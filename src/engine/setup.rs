@@ -2,12 +2,18 @@
 //!
 //! [`crate::scenario`] makes it from what people write; tests may make it by hand.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::NodeType;
-use crate::resources::DimMask;
+use crate::cluster::devices::{MOST_DEVICES, WHOLE};
+use crate::resources::{Dim, DimMask};
 use crate::units::Span;
+use crate::workload::typical::TypicalTasks;
 use crate::workload::{JobClass, Source};
+
+pub use crate::cluster::devices::Gpus;
 
 /// How soft resources are divided among the tasks of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,11 +59,16 @@ pub struct Queueing {
     pub reserve_ppm: u32,
     /// …but at least this many may be.
     pub reserve_min: u32,
+    /// Nobody waits: what does not fit when it arrives is turned away for good.
+    pub rejects: bool,
 }
 
 impl Queueing {
     /// Strict first-in-first-out: nobody overtakes.
-    pub const STRICT: Self = Self { window: 1, reserve_after: None, reserve_ppm: 0, reserve_min: 0 };
+    pub const STRICT: Self = Self { window: 1, reserve_after: None, reserve_ppm: 0, reserve_min: 0, rejects: false };
+
+    /// Nobody waits.
+    pub const REJECT: Self = Self { rejects: true, ..Self::STRICT };
 
     /// Whether nobody may overtake the head of the queue.
     #[must_use]
@@ -84,6 +95,17 @@ impl Telemetry {
     pub const PERFECT: Self = Self { interval: Span::ZERO, noise: 0.0, smoothing: 1.0, dead_band: 0.0 };
 }
 
+/// What happens among equally good nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ties {
+    /// The first in the order of nodes.
+    #[default]
+    Fixed,
+    /// Any of them, each as likely as the others: what stock Kubernetes does.
+    Random,
+}
+
 /// A scheduler and what it sees, with everything settled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
@@ -102,6 +124,9 @@ pub struct Choice {
     pub foresight_ppm: u32,
     /// Values of the card's knobs, in their order.
     pub knobs: Vec<f64>,
+    /// What happens among equally good nodes.
+    #[serde(default)]
+    pub ties: Ties,
 }
 
 /// A complete run.
@@ -111,10 +136,14 @@ pub struct Setup {
     pub node_types: Vec<NodeType>,
     /// The kind of each node, by position in `node_types`.
     pub nodes: Vec<u8>,
+    /// How nodes keep their GPUs.
+    pub gpus: Gpus,
     /// Dimensions that exist in this cluster; shape metrics look at these only.
     pub exists: DimMask,
     /// Job classes; at most 255.
     pub classes: Vec<JobClass>,
+    /// Tasks by which a policy of the replay judges what a node is still good for; empty elsewhere.
+    pub typical: Arc<TypicalTasks>,
     /// Where jobs come from.
     pub source: Source,
     /// Storage rebuilds, if there are any.
@@ -146,7 +175,7 @@ impl Setup {
     /// # Errors
     /// The first contradiction, as a sentence.
     pub fn check(&self) -> Result<(), String> {
-        let checks: [(bool, &str); 8] = [
+        let checks: [(bool, &str); 9] = [
             (self.nodes.is_empty(), "there are no nodes; give at least one"),
             (self.node_types.len() > 64, "there are more than 64 node types; merge some"),
             (
@@ -157,6 +186,14 @@ impl Setup {
             (
                 self.node_types.iter().any(|kind| kind.capacity.0.iter().any(|amount| *amount < 0)),
                 "a node type has a negative capacity",
+            ),
+            (
+                self.gpus == Gpus::Devices
+                    && self.node_types.iter().any(|kind| {
+                        let milli = kind.capacity[Dim::Gpu];
+                        milli % i32::from(WHOLE) != 0 || milli as usize / usize::from(WHOLE) > MOST_DEVICES
+                    }),
+                "a node whose GPUs are kept one by one must have whole ones, at most 64",
             ),
             (self.warm_up >= self.horizon, "the warm-up must end before the run does"),
             (self.queueing.window == 0, "the queue window must be at least 1"),

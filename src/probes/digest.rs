@@ -20,13 +20,17 @@ impl Digest {
 
     pub(crate) fn observe(&mut self, at: SimTime, fact: &Fact<'_>) {
         let (kind, subject): (u64, u64) = match fact {
-            Fact::Started { job, nodes, .. } => {
+            Fact::Started { job, nodes, devices, .. } => {
                 for node in *nodes {
                     self.fold(u64::from(node.0));
+                }
+                for mask in devices.iter().filter(|mask| !mask.is_empty()) {
+                    self.fold(mask.0);
                 }
                 (1, job.index)
             }
             Fact::Finished { state, .. } => (2, state.job.index),
+            Fact::Rejected { job } => (5, job.index),
             Fact::Evicted { job, .. } => (3, *job),
             Fact::Rebuild { node, starts } => (4, u64::from(node.0) << 1 | u64::from(*starts)),
             _ => return,

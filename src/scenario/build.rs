@@ -1,7 +1,9 @@
 //! The only translator from what people write to what the engine runs.
 
+use std::sync::Arc;
+
 use crate::cluster::NodeType;
-use crate::engine::setup::{Queueing, Rebuilds, Setup, Telemetry};
+use crate::engine::setup::{Gpus, Queueing, Rebuilds, Setup, Telemetry};
 use crate::resources::{Amounts, Dim, DimMask};
 use crate::scenario::check;
 use crate::scenario::{ClassSpec, Discipline, Issue, Issues, NodeTypeSpec, Scenario, read, unknown_scheduler};
@@ -102,8 +104,10 @@ impl Scenario {
         Ok(Setup {
             node_types,
             nodes,
+            gpus: Gpus::Pool,
             exists,
             classes,
+            typical: Arc::default(),
             source: Source::Synthetic(Box::new(Generator::new(self.laws(), self.engine_bursts(), seed))),
             rebuilds: self.engine_rebuilds(),
             sharing: self.sharing,
@@ -149,8 +153,10 @@ impl Scenario {
         Ok(Setup {
             node_types: trace.node_types.clone(),
             nodes: trace.nodes.clone(),
+            gpus: Gpus::Pool,
             exists: trace.exists,
             classes: trace.classes.clone(),
+            typical: Arc::default(),
             source: Source::Bootstrap(Box::new(trace.generator(self.load, seed))),
             rebuilds: self.engine_rebuilds().filter(|_| trace.exists.has(Dim::Sto)),
             sharing: self.sharing,
@@ -381,6 +387,7 @@ impl Scenario {
                     .then(|| Span::from_secs_f64(queue.reserve_after_minutes * 60.0)),
                 reserve_ppm: ppm(queue.reserve_share),
                 reserve_min: queue.reserve_nodes,
+                rejects: false,
             },
         }
     }

@@ -3,7 +3,7 @@
 use crate::cluster::NodeId;
 use crate::engine::port::{Ask, Score, View};
 use crate::resources::{Dim, DimMask};
-use crate::schedulers::Card;
+use crate::schedulers::{Arena, Card};
 
 /// Roster entry.
 pub const CARD: Card = Card {
@@ -12,6 +12,7 @@ pub const CARD: Card = Card {
     idea: "Packs tightly: prefers the node with the least left on average.",
     source: "Kubernetes NodeResourcesFit with MostAllocated (kube-scheduler documentation, scoring strategies)",
     seven_id: None,
+    arena: Arena::Lab,
     knobs: &[],
     build: |tuning| Box::new(BestFit { dims: tuning.score_dims }),
 };

@@ -3,7 +3,7 @@
 use crate::cluster::NodeId;
 use crate::engine::port::{Ask, Score, View};
 use crate::resources::{Amounts, Dim, DimMask};
-use crate::schedulers::Card;
+use crate::schedulers::{Arena, Card};
 
 /// Roster entry.
 pub const CARD: Card = Card {
@@ -13,6 +13,7 @@ pub const CARD: Card = Card {
     source: "After Weng et al., Beware of Fragmentation, USENIX ATC 2023 – the idea, with this model's typical tasks \
              and dimensions",
     seven_id: None,
+    arena: Arena::Lab,
     knobs: &[],
     build: |tuning| Box::new(Fgd { dims: tuning.score_dims, stranded: Vec::new() }),
 };

@@ -2,7 +2,7 @@
 
 use crate::cluster::NodeId;
 use crate::engine::port::{Ask, Score, View};
-use crate::schedulers::Card;
+use crate::schedulers::{Arena, Card};
 
 /// Roster entry.
 pub const CARD: Card = Card {
@@ -11,6 +11,7 @@ pub const CARD: Card = Card {
     idea: "Takes the first node, in fixed order, on which the task fits.",
     source: "D. S. Johnson, Near-optimal bin packing algorithms, MIT, 1973",
     seven_id: None,
+    arena: Arena::Both,
     knobs: &[],
     build: |_| Box::new(FirstFit),
 };

@@ -6,7 +6,7 @@
 use crate::cluster::{NodeId, NodeType};
 use crate::engine::port::{Ask, Score, View};
 use crate::resources::{Amounts, DIMS, Dim, DimMask};
-use crate::schedulers::{Card, Knob, Tuning};
+use crate::schedulers::{Arena, Card, Knob, Tuning};
 use crate::workload::JobClass;
 
 /// Roster entry.
@@ -17,6 +17,7 @@ pub const CARD: Card = Card {
     source: "Residual-aware GPU packing (RAGP, RAGP-I/O), the article this site explains; it gives no formula, so the \
              penalty is this project's reading: imbalance + misalignment with future demand + exhaustion + tightness",
     seven_id: Some("ragp-io"),
+    arena: Arena::Both,
     knobs: &[
         Knob {
             key: "ragp_imbalance",

@@ -3,7 +3,7 @@
 use crate::cluster::NodeId;
 use crate::engine::port::{Ask, Score, View};
 use crate::rng::{Purpose, Stream, scatter};
-use crate::schedulers::Card;
+use crate::schedulers::{Arena, Card};
 
 /// Roster entry.
 pub const CARD: Card = Card {
@@ -12,6 +12,7 @@ pub const CARD: Card = Card {
     idea: "Takes any node on which the task fits: the yardstick that a scheduler has to beat.",
     source: "Baseline of Weng et al., Beware of Fragmentation, USENIX ATC 2023, section 6",
     seven_id: None,
+    arena: Arena::Lab,
     knobs: &[],
     build: |tuning| Box::new(Random { stream: Stream::new(tuning.seed, Purpose::Scheduler, 0, 0), salt: 0 }),
 };

@@ -3,7 +3,7 @@
 use crate::cluster::NodeId;
 use crate::engine::port::{Ask, Score, View};
 use crate::resources::{Dim, DimMask};
-use crate::schedulers::Card;
+use crate::schedulers::{Arena, Card};
 
 /// Roster entry.
 pub const CARD: Card = Card {
@@ -12,6 +12,7 @@ pub const CARD: Card = Card {
     idea: "Balances load: prefers the node with the most left on average, one number for all dimensions.",
     source: "Kubernetes NodeResourcesFit with LeastAllocated (kube-scheduler documentation, scoring strategies)",
     seven_id: None,
+    arena: Arena::Both,
     knobs: &[],
     build: |tuning| Box::new(Scalar { dims: tuning.score_dims }),
 };

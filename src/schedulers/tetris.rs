@@ -3,7 +3,7 @@
 use crate::cluster::NodeId;
 use crate::engine::port::{Ask, Score, View};
 use crate::resources::{Dim, DimMask};
-use crate::schedulers::Card;
+use crate::schedulers::{Arena, Card};
 
 /// Roster entry.
 pub const CARD: Card = Card {
@@ -13,6 +13,7 @@ pub const CARD: Card = Card {
     source: "Grandl et al., Multi-resource Packing for Cluster Schedulers, SIGCOMM 2014, section 3.2 \
              (as published it sees disk and network too: that is the seven-dimensional one)",
     seven_id: None,
+    arena: Arena::Both,
     knobs: &[],
     build: |tuning| Box::new(Tetris { dims: tuning.score_dims }),
 };

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::resources::{Amounts, DIMS, Dim};
 use crate::rng::{Purpose, Stream};
 use crate::units::{MS_PER_HOUR, SimTime, Span};
-use crate::workload::{ClassId, Job, TypeMask};
+use crate::workload::{ClassId, Job, TypeMask, fewest_devices};
 
 /// One recorded job: what it asked for and how long it ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +91,7 @@ impl Iterator for Generator {
             arrival: SimTime(self.clock_ms as u64),
             tasks: sample.tasks,
             demand: sample.demand,
+            gpus: fewest_devices(sample.demand[Dim::Gpu]),
             work: sample.work,
             types: sample.types,
         };

@@ -22,10 +22,12 @@ mod classes;
 mod finding;
 mod nodes;
 mod number;
+pub mod packing;
 mod pods;
 mod table;
 
 pub use assumed::Assumption;
+pub use pods::Ask;
 pub use finding::{Count, Finding, Kind, Severity, count};
 
 use classes::Class;

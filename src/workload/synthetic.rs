@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::resources::{Amounts, DIMS, Dim};
 use crate::rng::{Purpose, Stream};
 use crate::units::{SimTime, Span};
-use crate::workload::{ClassId, Job, TypeMask};
+use crate::workload::{ClassId, Job, TypeMask, fewest_devices};
 
 /// A job's work stays within these multiples of its class's mean.
 pub const WORK_CLIP: (f64, f64) = (0.1, 6.0);
@@ -187,7 +187,8 @@ impl ClassLaw {
         let work = Span((libm::round(self.mean_work.as_ms() as f64 * stretch) as u64).max(1));
         let demand = Amounts(core::array::from_fn(|m| self.draw_demand(Dim::ALL[m], &mut stream)));
         const { assert!(DIMS == 7) };
-        Job { index, class: self.class, arrival, tasks, demand, work, types: TypeMask::ANY }
+        let gpus = fewest_devices(demand[Dim::Gpu]);
+        Job { index, class: self.class, arrival, tasks, demand, gpus, work, types: TypeMask::ANY }
     }
 
     fn draw_tasks(&self, stream: &mut Stream) -> u16 {

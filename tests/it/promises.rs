@@ -4,13 +4,13 @@ use proptest::prelude::*;
 use residua::cluster::{NodeId, NodeType};
 use residua::engine::Simulation;
 use residua::engine::port::{Ask, View};
-use residua::engine::setup::{OutOfMemory, Queueing, Rebuilds, Setup, Sharing, Telemetry};
+use residua::engine::setup::{Gpus, OutOfMemory, Queueing, Rebuilds, Setup, Sharing, Telemetry};
 use residua::error::Error;
 use residua::probes::{Fact, Probe, Stage, Standard, Totals};
 use residua::resources::{Amounts, DIMS, Dim, DimMask};
-use residua::schedulers;
+use residua::schedulers::{self, Ties};
 use residua::units::{SimTime, Span};
-use residua::workload::{ClassId, Growth, Job, JobClass, TypeMask};
+use residua::workload::{ClassId, Growth, Job, JobClass, TypeMask, fewest_devices};
 
 use crate::small::listed;
 
@@ -38,6 +38,7 @@ fn job() -> impl Strategy<Value = Job> {
                 arrival: SimTime(arrival),
                 tasks,
                 demand,
+                gpus: fewest_devices(demand[Dim::Gpu]),
                 work: Span(work),
                 types: TypeMask::ANY,
             }
@@ -53,6 +54,7 @@ fn queueing() -> impl Strategy<Value = Queueing> {
             reserve_after: reserve_after.map(Span::from_secs),
             reserve_ppm: 300_000,
             reserve_min: 2,
+            rejects: false,
         }),
     ]
 }
@@ -68,8 +70,15 @@ fn telemetry() -> impl Strategy<Value = Telemetry> {
 
 fn choice() -> impl Strategy<Value = schedulers::Choice> {
     let entries: Vec<_> = schedulers::entries().collect();
-    (prop::sample::select(entries), 700_000..1_300_000u32, prop_oneof![Just(0u32), Just(750_000)], 0..=1_000_000u32)
-        .prop_map(|(entry, safety_ppm, cordon_ppm, foresight_ppm)| schedulers::Choice {
+    (
+        prop::sample::select(entries),
+        700_000..1_300_000u32,
+        prop_oneof![Just(0u32), Just(750_000)],
+        0..=1_000_000u32,
+        prop_oneof![Just(Ties::Fixed), Just(Ties::Random)],
+    )
+        .prop_map(|(entry, safety_ppm, cordon_ppm, foresight_ppm, ties)| schedulers::Choice {
+            ties,
             safety_ppm,
             cordon_ppm,
             foresight_ppm,
@@ -79,11 +88,19 @@ fn choice() -> impl Strategy<Value = schedulers::Choice> {
 
 fn setup() -> impl Strategy<Value = Setup> {
     let cluster = (prop::collection::vec(node_type(), 1..4), prop::collection::vec(0..3u8, 1..10));
-    let rules = (queueing(), telemetry(), choice(), any::<bool>(), any::<bool>(), prop::option::of(1..3u64));
+    let rules = (
+        queueing(),
+        telemetry(),
+        choice(),
+        any::<bool>(),
+        any::<bool>(),
+        prop::option::of(1..3u64),
+        any::<bool>(),
+    );
     let warm_up = prop_oneof![Just(0), 1..300u64].prop_map(|minutes| Span::from_secs(minutes * 60));
     (cluster, prop::collection::vec(job(), 1..60), rules, warm_up, any::<u64>()).prop_map(
         |((node_types, nodes), mut jobs, rules, warm_up, seed)| {
-            let (queueing, telemetry, scheduler, is_fair, throttles, rebuild_hours) = rules;
+            let (queueing, telemetry, scheduler, is_fair, throttles, rebuild_hours, has_devices) = rules;
             jobs.sort_by_key(|job| job.arrival);
             for (job, index) in jobs.iter_mut().zip(0..) {
                 job.index = index;
@@ -99,8 +116,10 @@ fn setup() -> impl Strategy<Value = Setup> {
             Setup {
                 nodes: nodes.iter().map(|kind| kind % node_types.len() as u8).collect(),
                 node_types,
+                gpus: if has_devices { Gpus::Devices } else { Gpus::Pool },
                 exists: DimMask::SEVEN,
                 classes: vec![class(500_000, None, 0), class(300_000, Some(growth), 1), class(200_000, None, 2)],
+                typical: std::sync::Arc::default(),
                 source: listed(jobs),
                 rebuilds: rebuild_hours.map(|hours| Rebuilds {
                     healthy_mean: Span::from_secs(hours * 3600),
@@ -170,6 +189,12 @@ fn check_books(simulation: &Checked) -> Result<(), TestCaseError> {
         }
         for dim in Dim::ALL.into_iter().filter(|dim| *dim != Dim::Hbm) {
             prop_assert_eq!(held[dim], used[dim], "what jobs hold of {} is what is booked", dim);
+        }
+        let devices = cluster.devices(node);
+        if !devices.is_empty() {
+            let free: i32 = devices.iter().map(|free| i32::from(*free)).sum();
+            prop_assert_eq!(free, capacity[Dim::Gpu] - used[Dim::Gpu], "devices and sums of node {}", node.0);
+            prop_assert!(devices.iter().all(|free| *free <= 1000));
         }
         // A throttled job holds less memory than it needs.
         prop_assert!(used[Dim::Hbm] <= held[Dim::Hbm]);

@@ -107,7 +107,7 @@ fn starving(reserve_after: Option<Span>) -> Setup {
     }
     let mut setup = setup(gpus(2), 2, jobs);
     setup.scheduler = residua::schedulers::find("scalar-5d").expect("in the roster").choice();
-    setup.queueing = Queueing { window: 64, reserve_after, reserve_ppm: 0, reserve_min: 1 };
+    setup.queueing = Queueing { window: 64, reserve_after, reserve_ppm: 0, reserve_min: 1, rejects: false };
     setup
 }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use residua::cluster::{NodeId, NodeType};
-use residua::engine::setup::{OutOfMemory, Queueing, Setup, Sharing, Telemetry};
+use residua::engine::setup::{Gpus, OutOfMemory, Queueing, Setup, Sharing, Telemetry};
 use residua::probes::{Fact, Probe, Stage, Totals};
 use residua::resources::{Amounts, Dim, DimMask};
 use residua::schedulers;
 use residua::units::{SimTime, Span};
-use residua::workload::{ClassId, Job, JobClass, Source, TypeMask};
+use residua::workload::{ClassId, Job, JobClass, Source, TypeMask, fewest_devices};
 
 /// Amounts with everything else at zero.
 pub fn amounts(parts: &[(Dim, i32)]) -> Amounts {
@@ -27,6 +27,7 @@ pub fn job(at: u64, seconds: u64, demand: Amounts) -> Job {
         arrival: SimTime(at * 1000),
         tasks: 1,
         demand,
+        gpus: fewest_devices(demand[Dim::Gpu]),
         work: Span::from_secs(seconds),
         types: TypeMask::ANY,
     }
@@ -43,14 +44,16 @@ pub fn setup(capacity: Amounts, nodes: usize, mut jobs: Vec<Job>) -> Setup {
     Setup {
         node_types: vec![NodeType { id: "N".to_owned(), title: "node".to_owned(), capacity }],
         nodes: vec![0; nodes],
+        gpus: Gpus::Pool,
         exists: DimMask::SEVEN,
         classes: vec![class],
+        typical: Arc::default(),
         source: Source::Listed { jobs: jobs.into(), next: 0 },
         rebuilds: None,
         sharing: Sharing::MaxMin,
         out_of_memory: OutOfMemory::Requeue,
         eviction_loss_ppm: 250_000,
-        queueing: Queueing { window: 64, reserve_after: None, reserve_ppm: 0, reserve_min: 0 },
+        queueing: Queueing { window: 64, reserve_after: None, reserve_ppm: 0, reserve_min: 0, rejects: false },
         telemetry: Telemetry::PERFECT,
         scheduler: schedulers::find("first-fit-5d").expect("in the roster").choice(),
         warm_up: Span::ZERO,

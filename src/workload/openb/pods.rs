@@ -22,11 +22,11 @@ pub(super) const COLUMNS: &[Column] = &[
     Column { name: "scheduled_time", required: true },
     Column { name: "pod_phase", required: false },
 ];
-const NAME: usize = 0;
+pub(super) const NAME: usize = 0;
 const CPU: usize = 1;
 const MEMORY: usize = 2;
 const NUM_GPU: usize = 3;
-const GPU_MILLI: usize = 4;
+pub(super) const GPU_MILLI: usize = 4;
 const GPU_SPEC: usize = 5;
 const QOS: usize = 6;
 const CREATED: usize = 7;
@@ -92,14 +92,7 @@ pub(super) fn read(table: &Table, kinds: &[Hardware], findings: &mut Findings<'_
     for row in &table.rows {
         let before = findings.list.len();
         let field = |column: usize| row.get(&places, column).unwrap_or_default();
-        let name = field(NAME);
-        if name.is_empty() {
-            findings.add(row.line, "name", name, Kind::MissingValue, "every pod needs a name");
-        } else if let Some(&first) = names.get(name) {
-            findings.add(row.line, "name", name, Kind::RepeatedName, format!("row {first} has this name already"));
-        } else {
-            names.insert(name.to_owned(), row.line);
-        }
+        name(row, field(NAME), &mut names, findings);
         let request = request(row, &field, kinds, findings);
         let times = times(row, &field, findings);
         let faulty = findings.list[before..].iter().any(|finding| is_fault(finding.kind));
@@ -124,6 +117,24 @@ fn is_fault(kind: Kind) -> bool {
     kind.severity() == super::finding::Severity::Fault
 }
 
+/// The pod's name, if it has one of its own.
+pub(super) fn name(
+    row: &Row,
+    name: &str,
+    names: &mut BTreeMap<String, usize>,
+    findings: &mut Findings<'_>,
+) -> Option<String> {
+    if name.is_empty() {
+        findings.add(row.line, "name", name, Kind::MissingValue, "every pod needs a name");
+    } else if let Some(&first) = names.get(name) {
+        findings.add(row.line, "name", name, Kind::RepeatedName, format!("row {first} has this name already"));
+    } else {
+        names.insert(name.to_owned(), row.line);
+        return Some(name.to_owned());
+    }
+    None
+}
+
 struct Request {
     cpu_milli: i32,
     memory_mib: i32,
@@ -131,13 +142,30 @@ struct Request {
     types: TypeMask,
 }
 
-/// What the pod asks for. `None` if any part of it is faulty.
-fn request<'a>(
+/// What a pod asks for, device by device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// Thousandths of a core.
+    pub cpu_milli: i32,
+    /// MiB.
+    pub memory_mib: i32,
+    /// Devices.
+    pub gpus: u16,
+    /// Thousandths of each device.
+    pub share: i32,
+    /// Kinds of nodes it may run on.
+    pub types: TypeMask,
+    /// The models it names, as written; empty for a pod without GPUs.
+    pub models: String,
+}
+
+/// What the pod asks for, also if it fits no node. `None` if any part of it is faulty.
+pub(super) fn ask<'a>(
     row: &Row,
     field: &impl Fn(usize) -> &'a str,
     kinds: &[Hardware],
     findings: &mut Findings<'_>,
-) -> Option<Request> {
+) -> Option<Ask> {
     let mut number = |column: usize, most: i64, unit: &str| match whole(field(column), most, unit) {
         Ok(value) => Some(value as i32),
         Err((kind, reason)) => {
@@ -164,7 +192,19 @@ fn request<'a>(
     if contradiction.is_some() {
         return None;
     }
-    let request = Request { cpu_milli, memory_mib, gpu_milli: gpus * share, types };
+    let models = if gpus == 0 { String::new() } else { field(GPU_SPEC).to_owned() };
+    Some(Ask { cpu_milli, memory_mib, gpus: gpus as u16, share, types, models })
+}
+
+/// What the pod asks for. `None` if any part of it is faulty, or it fits no node.
+fn request<'a>(
+    row: &Row,
+    field: &impl Fn(usize) -> &'a str,
+    kinds: &[Hardware],
+    findings: &mut Findings<'_>,
+) -> Option<Request> {
+    let Ask { cpu_milli, memory_mib, gpus, share, types, .. } = ask(row, field, kinds, findings)?;
+    let request = Request { cpu_milli, memory_mib, gpu_milli: i32::from(gpus) * share, types };
     match too_large(&request, kinds) {
         None => Some(request),
         Some((column, reason)) => {
