@@ -143,9 +143,10 @@ impl Belief {
         }
         if let (Some(mine), Some(books)) = (&mut self.devices, cluster.device_lists()) {
             mine.copy_from(books, node);
-            self.hosted[n] = cluster.tenants(node).iter().fold(0, |bits, tenant| {
-                bits | kind_of(tenant.devices.len(), tenant.demand[Dim::Gpu])
-            });
+            self.hosted[n] = cluster
+                .tenants(node)
+                .iter()
+                .fold(0, |bits, tenant| bits | kind_of(tenant.devices.len(), tenant.demand[Dim::Gpu]));
             self.count_devices(node);
         }
         self.versions[n] = self.versions[n].wrapping_add(1);
@@ -267,8 +268,7 @@ impl Belief {
         let used = cluster.used(node);
         let has_devices =
             !self.has_devices() || (cluster.devices(node).len() >= usize::from(ask.gpus) && ask.milli() <= 1000);
-        has_devices
-            && dims.iter().all(|dim| ask.demand[dim] <= self.available[dim.index()][node.index()] + used[dim])
+        has_devices && dims.iter().all(|dim| ask.demand[dim] <= self.available[dim.index()][node.index()] + used[dim])
     }
 
     /// Whether nothing may be placed on the node because its storage looks ill.

@@ -49,11 +49,7 @@ pub fn pair_means(curves: &[&[Point]], published: &[Published], workload: &str, 
     let means = percents.into_iter().map(|percent| {
         let of = || rows.iter().filter(|row| row.arrived_pct == percent);
         let count = of().count() as f64;
-        (
-            percent,
-            of().map(|row| row.alloc).sum::<f64>() / count,
-            of().map(|row| row.frag_ratio).sum::<f64>() / count,
-        )
+        (percent, of().map(|row| row.alloc).sum::<f64>() / count, of().map(|row| row.frag_ratio).sum::<f64>() / count)
     });
     together(&mean(curves), means)
 }

@@ -27,8 +27,8 @@ mod pods;
 mod table;
 
 pub use assumed::Assumption;
-pub use pods::Ask;
 pub use finding::{Count, Finding, Kind, Severity, count};
+pub use pods::Ask;
 
 use classes::Class;
 use finding::Findings;

@@ -100,14 +100,7 @@ impl Fragments {
             });
             groups.push(group as u8);
         }
-        Self {
-            weights: typical.weights(),
-            cpu_steps,
-            groups,
-            memo: Memo::default(),
-            remembers: true,
-            typical,
-        }
+        Self { weights: typical.weights(), cpu_steps, groups, memo: Memo::default(), remembers: true, typical }
     }
 
     /// Computes everything anew each time. For the slow twin in tests: results are the same.

@@ -103,7 +103,13 @@ pub fn read(nodes: (&str, &str), pods: (&str, &str)) -> Result<Lists, Vec<Findin
     if let Some(table) = pod_table.as_ref().filter(|_| !pod_findings.refuses()) {
         list = read_pods(table, &cluster.kinds, &mut pod_findings);
         if !list.iter().any(|pod| pod.ask.gpus > 0) && !pod_findings.refuses() {
-            pod_findings.add(table.header_line, "", "", Kind::NothingLeft, "there is no usable pod that asks for a GPU");
+            pod_findings.add(
+                table.header_line,
+                "",
+                "",
+                Kind::NothingLeft,
+                "there is no usable pod that asks for a GPU",
+            );
         }
     }
     let mut findings = node_findings.by_row();
@@ -159,10 +165,9 @@ pub fn read_order(file: (&str, &str), lists: &Lists) -> Result<Rows, Vec<Finding
     let text = file.1.strip_prefix('\u{feff}').unwrap_or(file.1);
     let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     let last_node = lists.nodes.iter().map(|(row, _)| *row).max().unwrap_or(0);
-    for (word, most, into) in [
-        ("nodes", last_node as usize, &mut rows.nodes),
-        ("pods", lists.pods.len().saturating_sub(1), &mut rows.pods),
-    ] {
+    for (word, most, into) in
+        [("nodes", last_node as usize, &mut rows.nodes), ("pods", lists.pods.len().saturating_sub(1), &mut rows.pods)]
+    {
         let Some((line, number)) = lines.next() else {
             let reason = format!("a line is missing: the word {word}, then rows of the {word} list, counted from 0");
             findings.add(text.lines().count().max(1), "", "", Kind::MissingValue, reason);
@@ -241,7 +246,8 @@ pub fn read_published(file: (&str, &str)) -> Result<Vec<Published>, Vec<Finding>
                     }
                 };
                 let (alloc, frag_ratio) = (share(4), share(5));
-                if let (Some(seed), Some(arrived), Some(alloc), Some(frag_ratio)) = (seed, arrived, alloc, frag_ratio) {
+                if let (Some(seed), Some(arrived), Some(alloc), Some(frag_ratio)) = (seed, arrived, alloc, frag_ratio)
+                {
                     published.push(Published {
                         workload: field(0).to_owned(),
                         policy: field(1).to_owned(),
