@@ -15,12 +15,12 @@ use residua::replay::{self, Experiment, Packing};
 use residua::schedulers::Ties;
 use residua::workload::openb::packing::{Rows, read_order};
 
-const POLICIES: [&str; 9] = [
-    "FGD", "BestFit", "DotProd", "GpuClustering", "GpuPacking", "Random", "ragp-3d", "scalar-3d", "tetris-3d",
-];
+const POLICIES: [&str; 9] =
+    ["FGD", "BestFit", "DotProd", "GpuClustering", "GpuPacking", "Random", "ragp-3d", "scalar-3d", "tetris-3d"];
 
 fn file(name: &str) -> Option<String> {
-    let folder = std::env::var_os("RESIDUA_OPENB").map_or_else(|| PathBuf::from("../shared/data/openb"), PathBuf::from);
+    let folder =
+        std::env::var_os("RESIDUA_OPENB").map_or_else(|| PathBuf::from("../shared/data/openb"), PathBuf::from);
     std::fs::read_to_string(folder.join(name)).ok()
 }
 

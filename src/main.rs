@@ -1,4 +1,4 @@
-//! The `residua` command: list what there is, check scenario files, run and compare schedulers.
+//! The `residua` command: list what there is, check scenario files, run and compare schedulers, replay a paper.
 //!
 //! It alone reads files, writes to the terminal and uses threads. Exit codes: 0 done, 1 a run failed, 2 bad input.
 
@@ -16,6 +16,8 @@ mod list;
 mod options;
 #[path = "main/output.rs"]
 mod output;
+#[path = "main/replay.rs"]
+mod replay;
 #[path = "main/report.rs"]
 mod report;
 #[path = "main/run.rs"]
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
         options::Command::List(options) => list::list(&options),
         options::Command::Check(options) => check::check(&options),
         options::Command::Run(options) => run::run(&options),
+        options::Command::Replay(options) => replay::replay(&options),
     };
     match outcome {
         Ok(text) => output::print(&text),

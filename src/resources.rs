@@ -186,6 +186,12 @@ impl DimMask {
         self.0 == 0
     }
 
+    /// All of it but `dim`.
+    #[must_use]
+    pub const fn without(self, dim: Dim) -> Self {
+        Self(self.0 & !(1 << dim.index()))
+    }
+
     /// Those in both.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {

@@ -213,9 +213,13 @@ impl Belief {
     /// Sets `is_open` of every node to whether a task fits there: a plain pass over each column, which compilers turn
     /// into vector instructions, given up as soon as no node is left.
     pub fn fits_where(&self, ask: &Ask, dims: DimMask, is_open: &mut Vec<bool>) {
-        is_open.clear();
-        is_open.resize(self.versions.len(), true);
+        let mut is_first = true;
         let mut keep = |needed: i32, column: &[i32]| {
+            if core::mem::take(&mut is_first) {
+                is_open.clear();
+                is_open.extend(column.iter().map(|available| needed <= *available));
+                return true;
+            }
             let mut any = false;
             for (open, available) in is_open.iter_mut().zip(column) {
                 *open &= needed <= *available;
@@ -223,7 +227,10 @@ impl Belief {
             }
             any
         };
+        // Where devices have room, so has their sum.
+        let mut dims = dims;
         if self.has_devices() {
+            dims = dims.without(Dim::Gpu);
             // Whatever the number of devices, it needs one; whole ones are counted.
             if !keep(ask.milli(), &self.freest) {
                 return;
@@ -236,6 +243,10 @@ impl Belief {
             if !keep(ask.demand[dim], &self.available[dim.index()]) {
                 return;
             }
+        }
+        if is_first {
+            is_open.clear();
+            is_open.resize(self.versions.len(), true);
         }
         if self.has_devices() && ask.gpus > 1 && ask.milli() < i32::from(WHOLE) {
             for (open, node) in is_open.iter_mut().zip(0..) {
@@ -269,6 +280,11 @@ impl Belief {
         let has_devices =
             !self.has_devices() || (cluster.devices(node).len() >= usize::from(ask.gpus) && ask.milli() <= 1000);
         has_devices && dims.iter().all(|dim| ask.demand[dim] <= self.available[dim.index()][node.index()] + used[dim])
+    }
+
+    /// Whether any node may be cordoned at all.
+    pub fn cordons(&self) -> bool {
+        self.cordon > 0.0
     }
 
     /// Whether nothing may be placed on the node because its storage looks ill.

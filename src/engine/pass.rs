@@ -12,7 +12,7 @@ use crate::engine::setup::Ties;
 use crate::engine::{JobState, Simulation};
 use crate::error::Error;
 use crate::resources::{Amounts, DimMask};
-
+use crate::workload::TypeMask;
 
 /// Room for lists of candidate nodes, kept between attempts.
 #[derive(Clone, Debug)]
@@ -38,6 +38,20 @@ impl Candidates {
             devices: Vec::new(),
             equals: Vec::new(),
         }
+    }
+
+    /// Makes the open nodes of these types the feasible ones, where no other rule keeps a job off a node; says how many
+    /// there are. Without a branch in the loop: which nodes are open is hard to guess.
+    fn take_open(&mut self, kinds: &[u8], types: TypeMask) -> u32 {
+        self.feasible.resize(kinds.len(), NodeId(0));
+        let mut count = 0;
+        let feasible = self.feasible.as_mut_slice();
+        for (node, (kind, is_open)) in kinds.iter().zip(&self.is_open).enumerate() {
+            feasible[count] = NodeId(node as u32);
+            count += usize::from(*is_open & types.allows(usize::from(*kind)));
+        }
+        self.feasible.truncate(count);
+        count as u32
     }
 
     /// Lists `nodes` once each, in rising order.
@@ -142,29 +156,21 @@ impl<P: Probe> Simulation<P> {
         };
         candidates.feasible.clear();
         let mut slots: u32 = 0;
-        let mut look = |node: NodeId, feasible: &mut Vec<NodeId>| {
-            let may_use = !self.queue.is_kept_from(node, slot)
-                && !self.belief.is_cordoned(node)
-                && Belief::allows(&self.setup, node, ask);
-            if may_use {
-                feasible.push(node);
-                slots += match ask.tasks {
-                    1 => 1,
-                    tasks => u32::from(self.belief.slots(node, ask, dims, tasks)),
-                };
-            }
-        };
         if is_partial {
             for &node in &candidates.looked_at {
                 if self.belief.fits(node, ask, dims) {
-                    look(node, &mut candidates.feasible);
+                    slots += self.take_if_allowed(node, slot, ask, dims, &mut candidates.feasible);
                 }
             }
         } else {
             self.belief.fits_where(ask, dims, &mut candidates.is_open);
-            for (node, is_open) in self.cluster.ids().zip(&candidates.is_open) {
-                if *is_open {
-                    look(node, &mut candidates.feasible);
+            if ask.tasks == 1 && self.queue.kept() == 0 && !self.belief.cordons() {
+                slots = candidates.take_open(&self.setup.nodes, ask.types);
+            } else {
+                for (node, is_open) in self.cluster.ids().zip(&candidates.is_open) {
+                    if *is_open {
+                        slots += self.take_if_allowed(node, slot, ask, dims, &mut candidates.feasible);
+                    }
                 }
             }
         }
@@ -178,6 +184,18 @@ impl<P: Probe> Simulation<P> {
         }
         self.candidates = candidates;
         is_enough
+    }
+
+    /// Adds a node with room to the feasible ones unless a rule keeps the job off it; says for how many tasks.
+    fn take_if_allowed(&self, node: NodeId, slot: u32, ask: &Ask, dims: DimMask, feasible: &mut Vec<NodeId>) -> u32 {
+        let may_use = !self.queue.is_kept_from(node, slot)
+            && !self.belief.is_cordoned(node)
+            && Belief::allows(&self.setup, node, ask);
+        if !may_use {
+            return 0;
+        }
+        feasible.push(node);
+        if ask.tasks == 1 { 1 } else { u32::from(self.belief.slots(node, ask, dims, ask.tasks)) }
     }
 
     /// Asks the scheduler for a node for each task, each given the ones before.

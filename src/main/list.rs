@@ -1,7 +1,7 @@
 //! `residua list`: what there is to run and to set.
 
 use residua::scenario::{self, PRESETS, Scenario};
-use residua::schedulers::{self, Entry};
+use residua::schedulers::{self, Arena, Entry};
 use serde_json::json;
 
 use crate::options::ListOptions;
@@ -14,7 +14,7 @@ pub fn list(options: &ListOptions) -> Result<String, Failure> {
 
 fn text() -> Result<String, Failure> {
     let mut text = String::from("SCHEDULERS  (5d: blind to storage and I/O CPU; 7d or io: sees them)\n\n");
-    for card in schedulers::ROSTER {
+    for card in schedulers::ROSTER.iter().filter(|card| card.arena != Arena::Replay) {
         let ids: Vec<String> =
             schedulers::entries().filter(|entry| entry.card.family == card.family).map(|entry| entry.id()).collect();
         text.push_str(&format!("  {}\n      {}\n      Source: {}\n", ids.join(", "), card.idea, card.source));
@@ -24,6 +24,22 @@ fn text() -> Result<String, Failure> {
                 knob.key, knob.default, knob.range.0, knob.range.1, knob.help
             ));
         }
+    }
+    text.push_str("\nIN A REPLAY  of the FGD paper's experiment, as published there; with them: ");
+    let others: Vec<String> = schedulers::replay_entries()
+        .filter(|entry| entry.card.arena != Arena::Replay)
+        .map(|entry| entry.id())
+        .collect();
+    text.push_str(&format!("{}\n\n", others.join(", ")));
+    for entry in schedulers::replay_entries().filter(|entry| entry.card.arena == Arena::Replay) {
+        let Entry { card, .. } = entry;
+        text.push_str(&format!(
+            "  {} ({})\n      {}\n      Source: {}\n",
+            entry.id(),
+            card.title,
+            card.idea,
+            card.source
+        ));
     }
     text.push_str("\nSCENARIOS\n\n");
     for preset in PRESETS {
@@ -59,6 +75,7 @@ fn json() -> Result<String, Failure> {
             .push(json!({ "id": preset.id, "title": preset.title, "about": scenario.about, "presets": presets }));
     }
     let all = json!({ "schedulers": schedulers::entries().map(scheduler).collect::<Vec<_>>(),
+                      "replay_schedulers": schedulers::replay_entries().map(scheduler).collect::<Vec<_>>(),
                       "scenarios": scenarios, "keys": scenario::knobs() });
     Ok(format!("{all:#}\n"))
 }

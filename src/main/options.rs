@@ -13,6 +13,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 Try:
   residua run c                             four schedulers on scenario C, 5 seeds
   residua run c --preset hot --seeds 20     a hotter cluster, and narrower intervals
+  residua replay --nodes N.csv --pods P.csv --order replay.txt --policy all
+                                            the FGD paper's experiment, exactly
   residua run d --schedulers ragp-5d,ragp-io --set scheduler.foresight=1
 
 Exit codes: 0 done, 1 a run failed, 2 bad input."
@@ -32,6 +34,8 @@ pub enum Command {
     Check(CheckOptions),
     /// Run schedulers on a scenario or a real trace, all on the same jobs, and compare them.
     Run(Box<RunOptions>),
+    /// Replay the packing experiment of the FGD paper (USENIX ATC 2023) on its published traces.
+    Replay(Box<ReplayOptions>),
 }
 
 /// Options of `list`.
@@ -167,4 +171,71 @@ pub enum Switch {
     On,
     /// Do without: dimensions that the trace lacks do not exist.
     Off,
+}
+
+/// Options of `replay`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Pods arrive one by one and never leave, until 130 % of the GPUs have been asked for; what fits nowhere is turned away.
+Policies of the paper: Random, DotProd, GpuClustering, GpuPacking, BestFit, FGD; ours: scalar-3d, tetris-3d, first-fit-3d,
+ragp-3d. Lower case and hyphens do not matter: fgd, best-fit.
+
+With the published orders all but Random end exactly as published; see docs/replay.md. --json prints one object for one
+run, else an array of them; the order is that of the policies, then of the seeds.")]
+pub struct ReplayOptions {
+    /// Node list (CSV: sn, cpu_milli, memory_mib, gpu, model).
+    #[arg(long, value_name = "FILE")]
+    pub nodes: PathBuf,
+
+    /// Pod list (CSV: name, cpu_milli, memory_mib, num_gpu, gpu_milli, and gpu_spec if there is one).
+    #[arg(long, value_name = "FILE")]
+    pub pods: PathBuf,
+
+    /// The order of a published run: a line of node rows and a line of pod rows. May be repeated; without it orders are
+    /// drawn anew.
+    #[arg(long, value_name = "FILE")]
+    pub order: Vec<PathBuf>,
+
+    /// Policies, with commas between; `paper` for the six published ones, `all` for these and ours.
+    #[arg(long, value_delimiter = ',', value_name = "ID,…", default_value = "paper")]
+    pub policy: Vec<String>,
+
+    /// Draw orders with seeds 1 to K.
+    #[arg(long, value_name = "K", default_value_t = 1, conflicts_with = "order",
+          value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+
+    /// The one seed to use; with an order file, the seed it is the order of (by default the number at the end of its
+    /// name).
+    #[arg(long, value_name = "S", conflicts_with = "seeds")]
+    pub seed: Option<u64>,
+
+    /// What happens among equally good nodes.
+    #[arg(long, value_enum, default_value_t = TiesOption::Fixed)]
+    pub ties: TiesOption,
+
+    /// Published results (CSV: workload, policy, seed, arrived_pct, alloc, frag_ratio) to compare with.
+    #[arg(long, value_name = "FILE")]
+    pub expected: Option<PathBuf>,
+
+    /// Workload by which --expected and the output name these pods; by default taken from the name of the pod list.
+    #[arg(long, value_name = "NAME")]
+    pub workload: Option<String>,
+
+    /// Print JSON instead of tables for people.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Threads to use; by default one a core.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
+}
+
+/// What happens among equally good nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TiesOption {
+    /// The first in a fixed random order of nodes: as published.
+    Fixed,
+    /// Any of them: as stock Kubernetes does.
+    Random,
 }

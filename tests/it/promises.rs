@@ -88,15 +88,8 @@ fn choice() -> impl Strategy<Value = schedulers::Choice> {
 
 fn setup() -> impl Strategy<Value = Setup> {
     let cluster = (prop::collection::vec(node_type(), 1..4), prop::collection::vec(0..3u8, 1..10));
-    let rules = (
-        queueing(),
-        telemetry(),
-        choice(),
-        any::<bool>(),
-        any::<bool>(),
-        prop::option::of(1..3u64),
-        any::<bool>(),
-    );
+    let rules =
+        (queueing(), telemetry(), choice(), any::<bool>(), any::<bool>(), prop::option::of(1..3u64), any::<bool>());
     let warm_up = prop_oneof![Just(0), 1..300u64].prop_map(|minutes| Span::from_secs(minutes * 60));
     (cluster, prop::collection::vec(job(), 1..60), rules, warm_up, any::<u64>()).prop_map(
         |((node_types, nodes), mut jobs, rules, warm_up, seed)| {

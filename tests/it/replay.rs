@@ -364,7 +364,7 @@ fn every_workload_has_the_published_number_of_typical_pods() {
 // --- of our own making -------------------------------------------------------------------------------------------
 
 /// A cluster of three models, and pods of every kind: shared, whole, several, bound to models, without GPUs.
-fn small() -> Experiment {
+fn small_lists() -> (String, String) {
     let mut nodes = "sn,cpu_milli,memory_mib,gpu,model\n".to_owned();
     for at in 0..24 {
         let (cpu, gpus, model) =
@@ -389,6 +389,11 @@ fn small() -> Experiment {
             4096 * (1 + at % 5)
         ));
     }
+    (nodes, pods)
+}
+
+fn small() -> Experiment {
+    let (nodes, pods) = small_lists();
     Experiment::read(("nodes.csv", &nodes), ("pods.csv", &pods)).expect("lists in order")
 }
 
@@ -483,4 +488,121 @@ fn the_papers_policies_stay_out_of_scenarios() {
     let others: Vec<String> = replay_entries().map(|entry| entry.id()).skip(6).collect();
     assert_eq!(others, ["scalar-3d", "tetris-3d", "first-fit-3d", "ragp-3d"]);
     assert!(residua::schedulers::entries().all(|entry| entry.card.arena != Arena::Replay));
+}
+
+// --- the command -------------------------------------------------------------------------------------------------
+
+/// Runs `residua replay` on files of these contents, by option; returns exit code, output and errors.
+fn command(files: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, String, String) {
+    let folder =
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("replay-{}", files.len() * 100 + arguments.len()));
+    let folder = folder.join(files.iter().map(|(_, text)| text.len().to_string()).collect::<Vec<_>>().join("-"));
+    fs::create_dir_all(&folder).expect("writable");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_residua"));
+    command.arg("replay");
+    for (option, text) in files {
+        // An order's seed is the number at the end of its name.
+        let path = folder.join(if *option == "order" { "order_7.txt".to_owned() } else { format!("{option}.csv") });
+        fs::write(&path, text).expect("writable");
+        command.arg(format!("--{option}")).arg(&path);
+    }
+    let output = command.args(arguments).output().expect("the command starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+const TWO_NODES: &str = "sn,cpu_milli,memory_mib,gpu,model\na,8000,1024,1,T4\nb,8000,1024,2,G2\n";
+const FIVE_PODS: &str = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\n\
+    p0,1000,1,1,500,\np1,1000,1,1,600,G2\np2,1000,1,1,1000,\np3,1000,1,1,600,\np4,1000,1,2,1000,\n";
+const FIVE_IN_ORDER: &str = "nodes 0 1\npods 0 1 2 3 4\n";
+
+#[test]
+fn the_command_prints_one_object_for_one_run() {
+    let expected = "workload,policy,seed,arrived_pct,alloc,frag_ratio\npods,BestFit,7,70,70.00,1.0\n";
+    let files = [("nodes", TWO_NODES), ("pods", FIVE_PODS), ("order", FIVE_IN_ORDER), ("expected", expected)];
+    let (code, output, errors) = command(&files, &["--policy", "best-fit", "--json"]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    let run: serde_json::Value = serde_json::from_str(&output).expect("one JSON value");
+    assert_eq!(
+        (&run["workload"], &run["policy"], &run["id"]),
+        (&"pods".into(), &"BestFit".into(), &"best-fit-paper".into())
+    );
+    assert_eq!(
+        (&run["seed"], &run["ties"], &run["rejected"], &run["arrivals"]),
+        (&7.into(), &"fixed".into(), &2.into(), &5.into())
+    );
+    let curve = run["curve"].as_array().expect("a curve");
+    assert_eq!(curve.len(), 5);
+    assert_eq!(curve[2]["arrived_pct"], 70);
+    assert_eq!(curve[2]["alloc"], 70.0);
+    assert!(curve.iter().all(|point| (0.0..=100.0).contains(&point["frag_ratio"].as_f64().expect("a number"))));
+    assert_eq!(run["published"]["compared"], "this run");
+    assert_eq!(run["published"]["greatest_difference"]["alloc"], 0.0);
+    assert_eq!(run["published"]["points"][0]["frag_ratio_published"], 1.0);
+
+    let (_, table, _) = command(&files, &["--policy", "BestFit,scalar-3d"]);
+    assert!(
+        table.contains("GPU ALLOCATED") && table.contains("TURNED AWAY") && table.contains("OURS − PUBLISHED"),
+        "{table}"
+    );
+    assert!(table.contains("scalar-3d") && table.contains("not published"), "{table}");
+}
+
+#[test]
+fn the_command_prints_a_list_for_several_runs_and_the_same_twice() {
+    let (nodes, pods) = small_lists();
+    let files = [("nodes", nodes.as_str()), ("pods", pods.as_str())];
+    let (code, output, _) = command(&files, &["--policy", "all", "--seeds", "2", "--ties", "random", "--json"]);
+    assert_eq!(code, Some(0));
+    let runs: serde_json::Value = serde_json::from_str(&output).expect("one JSON value");
+    let runs = runs.as_array().expect("a list");
+    assert_eq!(runs.len(), replay_entries().count() * 2);
+    assert!(runs.iter().all(|run| run["ties"] == "random" && run.get("published").is_none()));
+    let again = command(&files, &["--policy", "all", "--seeds", "2", "--ties", "random", "--json", "--threads", "1"]);
+    assert_eq!(output, again.1, "the number of threads changes nothing");
+}
+
+#[test]
+fn every_problem_of_every_file_is_said_at_once() {
+    let nodes = "sn,cpu_milli,memory_mib,gpu,model\na,-8,1024,1,T4\n";
+    let pods = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np0,1000,1,2,500\np1,x,1,1,1000\n";
+    let expected = "workload,policy,seed,arrived_pct,alloc,frag_ratio\nw,FGD,42,fifty,101,1\n";
+    let files = [("nodes", nodes), ("pods", pods), ("expected", expected)];
+    let (code, output, errors) = command(&files, &["--policy", "fgd,worst-fit"]);
+    assert_eq!((code, output.as_str()), (Some(2), ""));
+    for said in [
+        "--policy = worst-fit – allowed: all, paper, Random, DotProd",
+        "nodes.csv, row 2, column cpu_milli, value \"-8\": negative number",
+        "pods.csv, row 3, column cpu_milli, value \"x\": not a whole number",
+        "expected.csv, row 2, column arrived_pct, value \"fifty\"",
+        "expected.csv, row 2, column alloc, value \"101\"",
+    ] {
+        assert!(errors.contains(said), "{said} is not in:\n{errors}");
+    }
+    let orders = [
+        (
+            "nodes 0 1 1\npods 0 5\n",
+            "order_7.txt, row 2, column word 3, value \"5\": number too large: rows of this pods list are whole numbers from 0 to 4",
+        ),
+        (
+            "nodes 0 1 1\npods 0\n",
+            "order_7.txt, row 1, column word 4, value \"1\": repeated name: this node came before",
+        ),
+        (
+            "nodes 1\npods 0\n",
+            "order_7.txt, row 1, column nodes, value \"0\": missing value: this node of the list does not occur",
+        ),
+        ("name,cpu\n", "order_7.txt, row 1, column word 1, value \"name,cpu\": wrong file"),
+        ("nodes 0 1\n", "a line is missing: the word pods"),
+        ("nodes 0 1\npods 0\nmore\n", "order_7.txt, row 3, value \"more\": wrong number of fields"),
+        ("", "a line is missing: the word nodes"),
+    ];
+    for (order, said) in orders {
+        let (code, _, errors) = command(&[("nodes", TWO_NODES), ("pods", FIVE_PODS), ("order", order)], &[]);
+        assert_eq!(code, Some(2), "{order}");
+        assert!(errors.contains(said), "{said} is not in:\n{errors}");
+    }
+    let (code, _, errors) = command(&[("nodes", TWO_NODES), ("pods", FIVE_PODS)], &["--expected", "/nowhere/x.csv"]);
+    assert_eq!(code, Some(2));
+    assert!(errors.contains("/nowhere/x.csv") && errors.contains("cannot be read"), "{errors}");
 }

@@ -181,9 +181,12 @@ pub fn read_order(file: (&str, &str), lists: &Lists) -> Result<Rows, Vec<Finding
             continue;
         }
         for (text, position) in words.zip(2..) {
-            match whole(text, most as i64, "as a row, counted from 0,") {
+            match whole(text, most as i64, "") {
                 Ok(row) => into.push(row as u32),
-                Err((kind, reason)) => findings.add(number, &format!("word {position}"), text, kind, reason),
+                Err((kind, _)) => {
+                    let reason = format!("rows of this {word} list are whole numbers from 0 to {most}");
+                    findings.add(number, &format!("word {position}"), text, kind, reason);
+                }
             }
         }
         if into.is_empty() && !findings.refuses() {
