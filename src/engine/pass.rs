@@ -212,7 +212,7 @@ impl<P: Probe> Simulation<P> {
             let feasible = &self.candidates.feasible;
             let node = match self.setup.scheduler.ties {
                 Ties::Fixed => self.scheduler.choose(&view, ask, feasible),
-                Ties::Random => {
+                Ties::Drawn => {
                     let equals = &mut self.candidates.equals;
                     self.scheduler.equals(&view, ask, feasible, equals);
                     // Drawn also where there is no choice: what was decided before changes no later draw.

@@ -103,7 +103,7 @@ pub enum Ties {
     #[default]
     Fixed,
     /// Any of them, each as likely as the others: what stock Kubernetes does.
-    Random,
+    Drawn,
 }
 
 /// A scheduler and what it sees, with everything settled.

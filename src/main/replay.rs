@@ -16,6 +16,9 @@ use crate::output::{Failure, indented, problems};
 use crate::table::Table;
 use crate::threads::{available, in_order};
 
+/// Most bytes of a file: the published ones have less than two million.
+const MOST_BYTES: u64 = 512 << 20;
+
 /// An order of arrivals and what to call it.
 struct Order {
     seed: u64,
@@ -48,7 +51,7 @@ struct RunJson<'a> {
     policy: String,
     id: String,
     seed: u64,
-    ties: Ties,
+    ties: &'static str,
     curve: Vec<Point>,
     arrivals: usize,
     rejected: u64,
@@ -94,7 +97,7 @@ pub fn replay(options: &ReplayOptions) -> Result<String, Failure> {
 fn settle(options: &ReplayOptions) -> Result<Request, Failure> {
     let mut issues: Vec<Issue> = Vec::new();
     let mut findings: Vec<Finding> = Vec::new();
-    let mut file = |path: &Path| match read(path) {
+    let mut file = |path: &Path| match read(path, MOST_BYTES) {
         Ok(text) => Some((name(path), text)),
         Err(issue) => {
             issues.push(issue);
@@ -122,10 +125,18 @@ fn settle(options: &ReplayOptions) -> Result<Request, Failure> {
         }
         if options.order.is_empty() {
             let seeds = options.seed.map_or_else(|| (1..=options.seeds).collect(), |seed| vec![seed]);
-            orders = in_order(seeds.len(), available(), |at| Order {
-                seed: seeds[at],
-                rows: order::draw(experiment, seeds[at]),
-            });
+            let drawn = in_order(seeds.len(), available(), |at| order::draw(experiment, seeds[at]));
+            for (seed, drawn) in seeds.into_iter().zip(drawn) {
+                match drawn {
+                    Ok(rows) => orders.push(Order { seed, rows }),
+                    // As many arrivals whatever the seed: said once.
+                    Err(error) if orders.is_empty() => {
+                        issues.push(issue(&name(&options.pods), "", "", &error.to_string()));
+                        break;
+                    }
+                    Err(_) => break,
+                }
+            }
         }
     }
     let published = expected.flatten().and_then(|(name, text)| {
@@ -150,7 +161,7 @@ fn settle(options: &ReplayOptions) -> Result<Request, Failure> {
             policies,
             ties: match options.ties {
                 TiesOption::Fixed => Ties::Fixed,
-                TiesOption::Random => Ties::Random,
+                TiesOption::Random => Ties::Drawn,
             },
             published,
             has_published_orders: !options.order.is_empty(),
@@ -254,7 +265,7 @@ fn json(request: &Request, runs: &[Run]) -> Result<String, Failure> {
             policy: replay::name(&run.policy),
             id: run.policy.id(),
             seed: run.seed,
-            ties: request.ties,
+            ties: if request.ties == Ties::Fixed { "fixed" } else { "random" },
             curve: run.curve.iter().map(|point| Point { frag_ratio: rounded(point.frag_ratio), ..*point }).collect(),
             arrivals: order.map_or(0, |order| order.rows.pods.len()),
             rejected: run.rejected,

@@ -9,11 +9,14 @@ use crate::workload::typical::Fragments;
 
 use serde::{Deserialize, Serialize};
 
+/// Demand beyond this percentage counts as this.
+const MOST_PERCENT: usize = 1000;
+
 /// A point of both curves: means over the arrivals that brought demand to this percentage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Demand arrived so far, placed or turned away, in percent of the cluster's GPUs; half percents go to the even
-    /// number.
+    /// number, and what lies beyond 1000 counts as that.
     pub arrived_pct: u32,
     /// GPU allocated, in percent of the cluster's; rounded to hundredths before and after the mean, as published.
     pub alloc: f64,
@@ -112,6 +115,7 @@ impl Packing {
     fn record(&mut self, totals: &Totals) {
         let capacity = totals.capacity_milli as f64;
         let percent = libm::rint(100.0 * self.arrived_milli as f64 / capacity) as usize;
+        let percent = percent.min(MOST_PERCENT);
         if self.bins.len() <= percent {
             self.bins.resize(percent + 1, Bin::default());
         }

@@ -3,6 +3,7 @@
 //! The published orders come from a generator of another language's library and are read from files instead
 //! ([`crate::workload::openb::packing::read_order`]). These follow the same recipe with our streams.
 
+use crate::error::Error;
 use crate::replay::Experiment;
 use crate::rng::{Purpose, Stream};
 use crate::workload::openb::packing::Rows;
@@ -10,9 +11,14 @@ use crate::workload::openb::packing::Rows;
 /// Demand is brought to so much of the cluster's GPUs, in percent.
 const INFLATION_PCT: i64 = 130;
 
+/// More arrivals than this fill the memory before they fill the cluster. The published workloads have 8,000 to 17,000.
+const MOST_ARRIVALS: f64 = 5e6;
+
 /// The order of `seed`.
-#[must_use]
-pub fn draw(experiment: &Experiment, seed: u64) -> Rows {
+///
+/// # Errors
+/// [`Error::Setup`] if pods ask for so little that millions of them would have to arrive.
+pub fn draw(experiment: &Experiment, seed: u64) -> Result<Rows, Error> {
     let stream = |position: u64| Stream::new(seed, Purpose::Order, position, 0);
     let pods = &experiment.lists().pods;
     let mut by_name: Vec<u32> = (0..pods.len() as u32).collect();
@@ -31,18 +37,27 @@ pub fn draw(experiment: &Experiment, seed: u64) -> Rows {
     // Copies come at the end, unshuffled, and the first that would be one share of a GPU too many ends it – also
     // where the list was cut above, in which case nothing is added.
     let was_cut = arrivals.len() < pods.len();
-    while !was_cut {
+    let all: i64 = by_name.iter().map(|row| gpu(*row)).sum();
+    let copies = (wanted - demand) as f64 / (all as f64 / pods.len() as f64);
+    if !was_cut && copies > MOST_ARRIVALS {
+        return Err(Error::Setup(format!(
+            "about {copies:.0} pods would have to arrive until {INFLATION_PCT} % of the GPUs are asked for; at most \
+             {MOST_ARRIVALS:.0} can: use fewer nodes, or pods that ask for more GPU"
+        )));
+    }
+    let mut is_full = was_cut;
+    while !is_full {
         let row = by_name[draws.below(by_name.len())];
-        if demand + i64::from(pods[row as usize].ask.share) > wanted {
-            break;
+        is_full = demand + i64::from(pods[row as usize].ask.share) > wanted;
+        if !is_full {
+            demand += gpu(row);
+            arrivals.push(row);
         }
-        demand += gpu(row);
-        arrivals.push(row);
     }
 
     let mut nodes: Vec<u32> = experiment.lists().nodes.iter().map(|(row, _)| *row).collect();
     shuffle(&mut nodes, &mut stream(2));
-    Rows { nodes, pods: arrivals }
+    Ok(Rows { nodes, pods: arrivals })
 }
 
 /// Fisher–Yates.

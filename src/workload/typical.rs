@@ -128,15 +128,13 @@ impl Fragments {
     /// with nothing free is as good as none, so the number of devices need not be in it.
     fn key(&self, type_index: usize, cpu_milli: i32, devices: &[u16]) -> u128 {
         let mut sorted = [0u16; KEY_DEVICES];
-        let mut count = 0;
-        for &free in devices {
+        for (count, &free) in devices.iter().enumerate() {
             let mut at = count;
             while at > 0 && sorted[at - 1] < free {
                 sorted[at] = sorted[at - 1];
                 at -= 1;
             }
             sorted[at] = free;
-            count += 1;
         }
         let step = self.cpu_steps.partition_point(|asked| *asked <= cpu_milli);
         let head = u128::from(self.groups[type_index]) << 16 | step as u128;

@@ -75,7 +75,7 @@ fn choice() -> impl Strategy<Value = schedulers::Choice> {
         700_000..1_300_000u32,
         prop_oneof![Just(0u32), Just(750_000)],
         0..=1_000_000u32,
-        prop_oneof![Just(Ties::Fixed), Just(Ties::Random)],
+        prop_oneof![Just(Ties::Fixed), Just(Ties::Drawn)],
     )
         .prop_map(|(entry, safety_ppm, cordon_ppm, foresight_ppm, ties)| schedulers::Choice {
             ties,

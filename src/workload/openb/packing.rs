@@ -102,7 +102,7 @@ pub fn read(nodes: (&str, &str), pods: (&str, &str)) -> Result<Lists, Vec<Findin
     let mut list = Vec::new();
     if let Some(table) = pod_table.as_ref().filter(|_| !pod_findings.refuses()) {
         list = read_pods(table, &cluster.kinds, &mut pod_findings);
-        if !list.iter().any(|pod| pod.ask.gpus > 0) && !pod_findings.refuses() {
+        if !list.iter().any(|pod| pod.ask.gpus > 0) && !cluster.kinds.is_empty() && !pod_findings.refuses() {
             pod_findings.add(
                 table.header_line,
                 "",
@@ -139,7 +139,7 @@ fn too_many_devices(table: &Table, cluster: &nodes::Nodes) -> Option<(usize, i32
 fn read_pods(table: &Table, kinds: &[nodes::Hardware], findings: &mut Findings<'_>) -> Vec<Pod> {
     let places = table.places(COLUMNS, findings);
     let mut list = Vec::new();
-    if findings.refuses() || kinds.is_empty() {
+    if findings.refuses() {
         return list;
     }
     let mut names = BTreeMap::new();
@@ -150,6 +150,10 @@ fn read_pods(table: &Table, kinds: &[nodes::Hardware], findings: &mut Findings<'
         if let (Some(name), Some(ask)) = (name, ask) {
             list.push(Pod { name, ask });
         }
+    }
+    if kinds.is_empty() {
+        // Without nodes every model is unknown; the node list's findings say what is wrong.
+        findings.list.retain(|finding| finding.kind != Kind::UnknownModel);
     }
     list
 }
