@@ -69,7 +69,7 @@ fn telemetry() -> impl Strategy<Value = Telemetry> {
 }
 
 fn choice() -> impl Strategy<Value = schedulers::Choice> {
-    let entries: Vec<_> = schedulers::entries().collect();
+    let entries: Vec<_> = schedulers::entries().chain(schedulers::replay_entries()).collect();
     (
         prop::sample::select(entries),
         700_000..1_300_000u32,
