@@ -5,7 +5,7 @@ use residua::probes::Standard;
 use residua::scenario::Scenario;
 
 /// Nodes and simulated hours: about as many events each as keep a run within seconds.
-pub const CASES: [(u32, f64); 3] = [(64, 30.0), (1_000, 1.0), (10_000, 0.04)];
+pub const CASES: [(u32, f64); 3] = [(64, 30.0), (1_000, 2.0), (10_000, 0.1)];
 
 /// A run that has not begun.
 pub fn prepare(nodes: u32, hours: f64) -> Simulation<Standard> {

@@ -10,7 +10,7 @@ use xtask::{browser::Browser, tools::command};
 use crate::{check, setup, shell::shown};
 
 /// Rounds of native, browser, native, browser, …
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 
 /// What one program measured of one case.
 #[derive(Debug, Clone, PartialEq)]
