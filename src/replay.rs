@@ -21,6 +21,7 @@ use crate::workload::typical::{Typical, TypicalTasks};
 use crate::workload::{ClassId, Job, JobClass, Source};
 
 pub mod curve;
+pub mod files;
 pub mod order;
 pub mod published;
 

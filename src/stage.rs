@@ -7,11 +7,16 @@
 //! It does not decide what a number is called or how it is written: labels come from the caller, in the reader's
 //! language.
 
+pub mod board;
 pub mod charts;
+pub mod devices;
+pub mod figure;
 pub mod glyph;
 mod look;
 pub mod marks;
+pub mod packing;
 pub mod palette;
+pub mod ranking;
 pub mod reel;
 pub mod replay;
 mod running;

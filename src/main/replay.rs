@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use residua::replay::published::{Pair, mean, pair, pair_means};
-use residua::replay::{self, Experiment, Point, order};
+use residua::replay::published::{Pair, greatest, mean, pair, pair_means};
+use residua::replay::{self, Experiment, Point, files, order};
 use residua::scenario::{Issue, Issues};
 use residua::schedulers::{Arena, Entry, Ties, replay_entries};
 use residua::workload::openb::Finding;
@@ -67,10 +67,17 @@ struct ComparedJson {
     points: Vec<Pair>,
 }
 
-#[derive(Clone, Copy, Default, Serialize)]
+#[derive(Clone, Copy, Serialize)]
 struct Greatest {
     alloc: f64,
     frag_ratio: f64,
+}
+
+impl Greatest {
+    fn of(pairs: &[Pair]) -> Self {
+        let (alloc, frag_ratio) = greatest(pairs);
+        Self { alloc, frag_ratio }
+    }
 }
 
 /// Runs what was asked for and reports it.
@@ -206,19 +213,14 @@ fn name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
-}
-
 /// `replay_default_42.txt` → 42.
 fn seed_in(path: &Path) -> Option<u64> {
-    stem(path).rsplit('_').next()?.parse().ok()
+    files::seed(&name(path))
 }
 
 /// `openb_pod_list_default.csv` → `default`; other names as they are.
 fn workload_in(path: &Path) -> String {
-    let stem = stem(path);
-    stem.strip_prefix("openb_pod_list_").unwrap_or(&stem).to_owned()
+    files::workload(&name(path))
 }
 
 /// The runs of a policy beside what was published: run by run where the orders are the published ones, else means.
@@ -232,13 +234,6 @@ fn compare(request: &Request, runs: &[&Run], policy: &Entry) -> Vec<Vec<Pair>> {
         vec![pair_means(&curves, published, workload, &name)]
     };
     pairs.into_iter().filter(|pairs| !pairs.is_empty()).collect()
-}
-
-fn greatest(pairs: &[Pair]) -> Greatest {
-    pairs.iter().map(Pair::differences).fold(Greatest::default(), |most, (alloc, frag)| Greatest {
-        alloc: rounded(most.alloc.max(alloc.abs())),
-        frag_ratio: rounded(most.frag_ratio.max(frag.abs())),
-    })
 }
 
 /// To four decimals, as published.
@@ -256,7 +251,7 @@ fn json(request: &Request, runs: &[Run]) -> Result<String, Failure> {
         };
         let published = compare(request, &of_policy, &run.policy).into_iter().next().map(|points| ComparedJson {
             compared: if request.has_published_orders { "this run" } else { "means over seeds" },
-            greatest_difference: greatest(&points),
+            greatest_difference: Greatest::of(&points),
             points,
         });
         let order = request.orders.iter().find(|order| order.seed == run.seed);
@@ -377,7 +372,7 @@ fn differences<'a>(request: &Request, of: &dyn Fn(&Entry) -> Vec<&'a Run>) -> St
         if all.is_empty() {
             summary.row([name.as_str(), "0", "not published", "not published"]);
         } else {
-            let Greatest { alloc, frag_ratio } = greatest(&all);
+            let Greatest { alloc, frag_ratio } = Greatest::of(&all);
             summary.row([name, all.len().to_string(), format!("{alloc:.4}"), format!("{frag_ratio:.4}")]);
         }
     }

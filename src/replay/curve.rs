@@ -10,7 +10,7 @@ use crate::workload::typical::Fragments;
 use serde::{Deserialize, Serialize};
 
 /// Demand beyond this percentage counts as this.
-const MOST_PERCENT: usize = 1000;
+const MOST_PERCENT: u32 = 1000;
 
 /// A point of both curves: means over the arrivals that brought demand to this percentage.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +22,13 @@ pub struct Point {
     pub alloc: f64,
     /// Fragmented share of the idle GPU, in percent; rounded to hundredths before the mean.
     pub frag_ratio: f64,
+}
+
+/// The percentage that a demand of so many thousandths counts as, of a cluster with so many.
+#[must_use]
+pub fn percent_of(arrived_milli: i64, capacity_milli: i64) -> u32 {
+    let percent = libm::rint(100.0 * arrived_milli as f64 / capacity_milli as f64) as u32;
+    percent.min(MOST_PERCENT)
 }
 
 /// Where a pod went.
@@ -114,8 +121,7 @@ impl Packing {
     /// After an arrival, placed or not.
     fn record(&mut self, totals: &Totals) {
         let capacity = totals.capacity_milli as f64;
-        let percent = libm::rint(100.0 * self.arrived_milli as f64 / capacity) as usize;
-        let percent = percent.min(MOST_PERCENT);
+        let percent = percent_of(self.arrived_milli, totals.capacity_milli) as usize;
         if self.bins.len() <= percent {
             self.bins.resize(percent + 1, Bin::default());
         }

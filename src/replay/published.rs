@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::replay::Point;
-use crate::workload::openb::packing::Published;
+use crate::workload::openb::packing::{Published, PublishedMean};
 
 /// A published value beside ours, both in percent; means, where there are several runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -41,17 +41,47 @@ pub fn pair(curve: &[Point], published: &[Published], workload: &str, policy: &s
 /// Pairs the mean of several runs with the mean over all published seeds of this workload and policy.
 #[must_use]
 pub fn pair_means(curves: &[&[Point]], published: &[Published], workload: &str, policy: &str) -> Vec<Pair> {
+    pair_with(&mean(curves), &means(published, workload, policy))
+}
+
+/// Pairs a curve with published means.
+#[must_use]
+pub fn pair_with(curve: &[Point], means: &[PublishedMean]) -> Vec<Pair> {
+    together(curve, means.iter().map(|mean| (mean.arrived_pct, mean.alloc, mean.frag_ratio)))
+}
+
+/// The means over all published seeds of a workload and a policy, by percent arrived.
+#[must_use]
+pub fn means(published: &[Published], workload: &str, policy: &str) -> Vec<PublishedMean> {
     let rows: Vec<&Published> =
         published.iter().filter(|row| row.workload == workload && row.policy == policy).collect();
     let mut percents: Vec<u32> = rows.iter().map(|row| row.arrived_pct).collect();
     percents.sort_unstable();
     percents.dedup();
-    let means = percents.into_iter().map(|percent| {
-        let of = || rows.iter().filter(|row| row.arrived_pct == percent);
+    let mean = |arrived_pct: u32| {
+        let of = || rows.iter().filter(|row| row.arrived_pct == arrived_pct);
         let count = of().count() as f64;
-        (percent, of().map(|row| row.alloc).sum::<f64>() / count, of().map(|row| row.frag_ratio).sum::<f64>() / count)
-    });
-    together(&mean(curves), means)
+        PublishedMean {
+            workload: workload.to_owned(),
+            policy: policy.to_owned(),
+            arrived_pct,
+            alloc: of().map(|row| row.alloc).sum::<f64>() / count,
+            frag_ratio: of().map(|row| row.frag_ratio).sum::<f64>() / count,
+        }
+    };
+    percents.into_iter().map(mean).collect()
+}
+
+/// The greatest differences of some pairs, allocated and fragmented, in percentage points; rounded to four decimals, as
+/// the published values are.
+#[must_use]
+pub fn greatest(pairs: &[Pair]) -> (f64, f64) {
+    let rounded = |value: f64| libm::round(value * 1e4) / 1e4;
+    let most = pairs
+        .iter()
+        .map(Pair::differences)
+        .fold((0.0_f64, 0.0_f64), |most, (alloc, frag)| (most.0.max(alloc.abs()), most.1.max(frag.abs())));
+    (rounded(most.0), rounded(most.1))
 }
 
 /// The mean curve; a percentage that only some runs have is a mean over these.

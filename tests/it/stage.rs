@@ -1,5 +1,6 @@
 //! What is between simulator and screen: sessions, glyphs, charts.
 
 mod drawings;
+mod packing;
 mod raster;
 mod sessions;

@@ -86,6 +86,12 @@ fn rounded_gib(mib: i32) -> i64 {
     (i64::from(mib) + 512) / 1024
 }
 
+/// The names of all rows of a node list that is in order.
+pub(super) fn names(table: &Table) -> Vec<String> {
+    let places = table.places(COLUMNS, &mut Findings::new(""));
+    table.rows.iter().map(|row| row.get(&places, SN).unwrap_or_default().to_owned()).collect()
+}
+
 /// Reads the machines; faulty rows become findings and are left out.
 pub(super) fn read(table: &Table, findings: &mut Findings<'_>) -> Nodes {
     let places = table.places(COLUMNS, findings);

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::finding::{Finding, Findings, Kind, Severity};
 use super::number::whole;
 use super::pods::{self, Ask};
@@ -17,6 +19,8 @@ pub struct Lists {
     pub node_types: Vec<NodeType>,
     /// Row (from 0) and kind of each node that has GPUs, in the order of the file.
     pub nodes: Vec<(u32, u8)>,
+    /// Name of each row of the node list.
+    pub node_names: Vec<String>,
     /// Rows of the node list that have no GPU; they take no part.
     pub without_gpu: usize,
     /// The pods, in the order of the file.
@@ -44,7 +48,7 @@ pub struct Rows {
 }
 
 /// A published point of one run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Published {
     /// Workload, as in the name of its pod list.
     pub workload: String,
@@ -52,6 +56,21 @@ pub struct Published {
     pub policy: String,
     /// Seed of the run.
     pub seed: u64,
+    /// Demand arrived so far, in percent of the cluster's GPUs.
+    pub arrived_pct: u32,
+    /// GPU allocated, in percent.
+    pub alloc: f64,
+    /// Fragmented share of the idle GPU, in percent.
+    pub frag_ratio: f64,
+}
+
+/// A published mean over the seeds of a workload and a policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedMean {
+    /// Workload, as in the name of its pod list.
+    pub workload: String,
+    /// Policy, by its published name.
+    pub policy: String,
     /// Demand arrived so far, in percent of the cluster's GPUs.
     pub arrived_pct: u32,
     /// GPU allocated, in percent.
@@ -78,6 +97,16 @@ const PUBLISHED: &[Column] = &[
     Column { name: "arrived_pct", required: true },
     Column { name: "alloc", required: true },
     Column { name: "frag_ratio", required: true },
+];
+
+const MEANS: &[Column] = &[
+    Column { name: "workload", required: true },
+    Column { name: "policy", required: true },
+    Column { name: "arrived_pct", required: true },
+    Column { name: "alloc_mean", required: true },
+    Column { name: "frag_ratio_mean", required: true },
+    Column { name: "alloc_sd", required: false },
+    Column { name: "frag_ratio_sd", required: false },
 ];
 
 /// Reads a node list and a pod list, each as (name, CSV text).
@@ -118,11 +147,13 @@ pub fn read(nodes: (&str, &str), pods: (&str, &str)) -> Result<Lists, Vec<Findin
         findings.retain(|finding| finding.kind.severity() != Severity::Note);
         return Err(findings);
     }
+    let node_names = node_table.as_ref().map_or_else(Vec::new, nodes::names);
     let has_gpu = |kind: &u8| cluster.kinds[usize::from(*kind)].gpus > 0;
     let nodes: Vec<(u32, u8)> = (0..).zip(cluster.nodes.iter().copied()).filter(|(_, kind)| has_gpu(kind)).collect();
     Ok(Lists {
         node_types: node_types(&cluster.kinds, &Options { assume: false, ..Options::default() }),
         without_gpu: cluster.nodes.len() - nodes.len(),
+        node_names,
         nodes,
         pods: list,
         notes: findings,
@@ -244,13 +275,13 @@ pub fn read_published(file: (&str, &str)) -> Result<Vec<Published>, Vec<Finding>
                     }
                 };
                 let (seed, arrived) = (number(2, i64::MAX, "seed"), number(3, 100_000, "percent"));
-                let mut share = |column: usize| match field(column).parse::<f64>() {
-                    Ok(value) if (0.0..=100.0).contains(&value) => Some(value),
-                    _ => {
-                        let reason = "a number of percent from 0 to 100 is needed";
-                        findings.add(row.line, PUBLISHED[column].name, field(column), Kind::NotANumber, reason);
-                        None
+                let mut share = |column: usize| {
+                    let value = percent(field(column));
+                    if value.is_none() {
+                        let name = PUBLISHED[column].name;
+                        findings.add(row.line, name, field(column), Kind::NotANumber, NOT_A_PERCENTAGE);
                     }
+                    value
                 };
                 let (alloc, frag_ratio) = (share(4), share(5));
                 if let (Some(seed), Some(arrived), Some(alloc), Some(frag_ratio)) = (seed, arrived, alloc, frag_ratio)
@@ -270,4 +301,48 @@ pub fn read_published(file: (&str, &str)) -> Result<Vec<Published>, Vec<Finding>
     let mut found = findings.by_row();
     found.retain(|finding| finding.kind.severity() != Severity::Note);
     if found.is_empty() { Ok(published) } else { Err(found) }
+}
+
+/// Reads published means over seeds, one row a workload, policy and percent arrived.
+///
+/// # Errors
+/// Everything wrong with the file.
+pub fn read_means(file: (&str, &str)) -> Result<Vec<PublishedMean>, Vec<Finding>> {
+    let mut findings = Findings::new(file.0);
+    let mut means = Vec::new();
+    if let Some(table) = Table::read(file.1, &mut findings) {
+        let places = table.places(MEANS, &mut findings);
+        let rows = if findings.refuses() { &[] } else { table.rows.as_slice() };
+        for row in rows {
+            let field = |column: usize| row.get(&places, column).unwrap_or_default();
+            let arrived = whole(field(2), 100_000, "percent").map_err(|(kind, reason)| {
+                findings.add(row.line, MEANS[2].name, field(2), kind, reason);
+            });
+            let mut share = |column: usize| {
+                let value = percent(field(column));
+                if value.is_none() {
+                    findings.add(row.line, MEANS[column].name, field(column), Kind::NotANumber, NOT_A_PERCENTAGE);
+                }
+                value
+            };
+            if let (Ok(arrived), Some(alloc), Some(frag_ratio)) = (arrived, share(3), share(4)) {
+                means.push(PublishedMean {
+                    workload: field(0).to_owned(),
+                    policy: field(1).to_owned(),
+                    arrived_pct: arrived as u32,
+                    alloc,
+                    frag_ratio,
+                });
+            }
+        }
+    }
+    let mut found = findings.by_row();
+    found.retain(|finding| finding.kind.severity() != Severity::Note);
+    if found.is_empty() { Ok(means) } else { Err(found) }
+}
+
+const NOT_A_PERCENTAGE: &str = "a number of percent from 0 to 100 is needed";
+
+fn percent(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|value| (0.0..=100.0).contains(value))
 }
