@@ -6,7 +6,14 @@ use std::path::Path;
 
 fn main() {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for path in ["../src", "../scenarios", "src/protocol.rs", "src/worker.rs"] {
+    for path in [
+        "../src",
+        "../scenarios",
+        "src/protocol.rs",
+        "src/replay_protocol.rs",
+        "src/worker.rs",
+        "src/replay_worker.rs",
+    ] {
         println!("cargo:rerun-if-changed={path}");
         visit(Path::new(path), &mut hash);
     }

@@ -72,6 +72,12 @@ pub fn seed(file_name: &str) -> Option<u64> {
     stem(file_name).rsplit('_').next()?.parse().ok()
 }
 
+/// `replay_default_42.txt` → `default`; `None` for names of another form.
+#[must_use]
+pub fn workload_of_order(file_name: &str) -> Option<&str> {
+    Some(stem(file_name).strip_prefix("replay_")?.rsplit_once('_')?.0)
+}
+
 fn stem(file_name: &str) -> &str {
     file_name.rsplit_once('.').map_or(file_name, |(stem, _)| stem)
 }
@@ -112,6 +118,8 @@ mod tests {
         assert_eq!(workload("mine.v2.csv"), "mine.v2");
         assert_eq!(seed("replay_default_42.txt"), Some(42));
         assert_eq!(seed("order.txt"), None);
+        assert_eq!(workload_of_order("replay_default_42.txt"), Some("default"));
+        assert_eq!(workload_of_order("order_42.txt"), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::Simulation;
 use crate::replay::curve::percent_of;
 use crate::replay::files::{self, FileKind};
-use crate::replay::published::means;
+use crate::replay::published::{Pair, means, pair, pair_with};
 use crate::replay::{Experiment, Packing, Point, find, order};
 use crate::schedulers::Ties;
 use crate::stage::board::{Floor, Move};
@@ -68,12 +68,55 @@ pub struct Loaded {
     pub notes: Vec<Finding>,
     /// Seed of the published order, by the name of its file; 1 if it does not say. `None` without such a file.
     pub order_seed: Option<u64>,
+    /// Workload that the name of the order's file says it is for, if it is another one.
+    pub order_of_other: Option<String>,
     /// Published runs of this workload.
     pub runs: Vec<Published>,
     /// Published means of this workload; worked out from the runs where only those are given.
     pub means: Vec<PublishedMean>,
     /// Workloads that the published results are of, if this one is not among them.
     pub other_workloads: Vec<String>,
+}
+
+/// A policy's curve beside what was published.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Values side by side, by percent arrived.
+    pub pairs: Vec<Pair>,
+    /// Whether it is run against the very same run, and not means against means.
+    pub is_exact: bool,
+}
+
+impl Loaded {
+    /// What was published for a policy, by its published name, beside a curve: the run of the given order where there is
+    /// one, else the means. `None` if nothing was.
+    #[must_use]
+    pub fn compare(&self, policy: &str, order: Order, curve: &[Point]) -> Option<Comparison> {
+        let seed = self.order_seed.filter(|_| order == Order::Given);
+        let exact = seed.map_or_else(Vec::new, |seed| pair(curve, &self.runs, &self.workload, policy, seed));
+        if !exact.is_empty() {
+            return Some(Comparison { pairs: exact, is_exact: true });
+        }
+        let means: Vec<PublishedMean> = self.means.iter().filter(|mean| mean.policy == policy).cloned().collect();
+        let pairs = pair_with(curve, &means);
+        (!pairs.is_empty()).then_some(Comparison { pairs, is_exact: false })
+    }
+
+    /// What was published for a policy with this order, as [`compare`](Self::compare) takes it: percent arrived, GPU
+    /// allocated, and the fragmented share.
+    #[must_use]
+    pub fn published(&self, policy: &str, order: Order) -> Vec<Point> {
+        let point = |arrived_pct, alloc, frag_ratio| Point { arrived_pct, alloc, frag_ratio };
+        let seed = self.order_seed.filter(|_| order == Order::Given);
+        let is_run = |row: &&Published| Some(row.seed) == seed && row.policy == policy;
+        let exact = self.runs.iter().filter(is_run).map(|row| point(row.arrived_pct, row.alloc, row.frag_ratio));
+        let mut points: Vec<Point> = exact.collect();
+        if points.is_empty() {
+            let means = self.means.iter().filter(|mean| mean.policy == policy);
+            points = means.map(|mean| point(mean.arrived_pct, mean.alloc, mean.frag_ratio)).collect();
+        }
+        points
+    }
 }
 
 /// Which order of nodes and arrivals a run follows.
@@ -188,6 +231,7 @@ fn loaded(
         means_here = policies.into_iter().flat_map(|policy| means(&runs, &workload, policy)).collect();
     }
     let lists = experiment.lists();
+    let order_name = texts.order.as_ref().and_then(|file| files::workload_of_order(&file.name));
     let is_known = known.contains(&workload);
     Loaded {
         hash: files::hash([texts.nodes.text.as_str(), texts.pods.text.as_str()]),
@@ -198,6 +242,7 @@ fn loaded(
         without_gpu: lists.without_gpu,
         notes: lists.notes.iter().filter(|note| note.kind.severity() == Severity::Note).cloned().collect(),
         order_seed,
+        order_of_other: order_name.filter(|name| *name != workload).map(str::to_owned),
         runs,
         means: means_here,
         other_workloads: if is_known { Vec::new() } else { known },

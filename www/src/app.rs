@@ -1,17 +1,22 @@
 //! The page: plays what the workers simulate.
 //!
-//! [`lab`] holds the state, [`clock`] the one animation loop, [`lanes`] the workers, [`views`] what is seen. Nothing
-//! here simulates: a worker a lane runs ahead and sends frames, and the page shows them.
+//! [`site`] knows the places. Of the Lab, [`lab`] holds the state, [`clock`] the one animation loop, [`lanes`] the
+//! workers; of the replay, [`replay`] does; [`views`] is what is seen. Nothing here simulates: workers do and send what
+//! they find, and the page shows it.
 
 mod clock;
+mod hands;
 mod i18n;
 mod lab;
 mod lanes;
 mod link;
 mod numbers;
 mod paint;
+mod replay;
+mod replay_link;
 mod route;
 mod settings;
+mod site;
 mod theme;
 mod views;
 
@@ -20,8 +25,12 @@ use leptos::prelude::*;
 use crate::i18n::{Lang, Text};
 use crate::lab::Lab;
 use crate::numbers::Numbers;
+use crate::replay::Replay;
+use crate::route::Place;
+use crate::site::Site;
 use crate::theme::Theme;
-use crate::views::page::{Page, follow_language};
+use crate::views::page::Page;
+use crate::views::replay::ReplayPage;
 
 #[cfg(test)]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
@@ -53,30 +62,29 @@ fn App() -> impl IntoView {
     let text = Text { lang };
     let numbers = Numbers { lang, currency: RwSignal::new("USD") };
     let lab = Lab::new(text, numbers);
+    let replay = Replay::new();
+    let site = Site::new(lab, replay);
     provide_context(text);
     provide_context(numbers);
     provide_context(Theme::new());
     provide_context(lab);
+    provide_context(replay);
+    provide_context(site);
 
-    follow_language(text);
-    lab.open(&route::fragment());
-    if route::lang_of_address().is_none() {
-        route::rewrite(lang.get_untracked(), route::fragment().trim_start_matches('#'));
+    follow_language(text, site);
+    let is_named = route::lang_of_address().is_some();
+    site.follow_address(begin);
+    if !is_named {
+        route::rewrite(site.place.get_untracked(), lang.get_untracked(), route::fragment().trim_start_matches('#'));
     }
-    lab.follow_settings();
-    play_gently(lab);
-    keep_address(lab);
-    views::keys::listen(lab);
+    keep_address(site);
 
     // Back, forward, and links to another run on the same page.
     let follow = move || {
         if let Some(named) = route::lang_of_address() {
             text.lang.set(named);
         }
-        // What the page itself wrote is no news.
-        if route::fragment().trim_start_matches('#') != untrack(|| lab.link(lab.address_time())) {
-            lab.open(&route::fragment());
-        }
+        site.follow_address(begin);
     };
     let popped = window_event_listener(leptos::ev::popstate, move |_| follow());
     let hash = window_event_listener(leptos::ev::hashchange, move |_| follow());
@@ -85,7 +93,36 @@ fn App() -> impl IntoView {
         hash.remove();
     });
 
-    view! { <Page/> }
+    move || match site.place.get() {
+        Place::Lab => view! { <Page/> }.into_any(),
+        Place::Replay => view! { <ReplayPage/> }.into_any(),
+    }
+}
+
+/// What a place begins when it is first entered.
+fn begin(site: Site, place: Place) {
+    match place {
+        Place::Lab => {
+            site.lab.follow_settings();
+            play_gently(site.lab);
+            views::keys::listen(site);
+        }
+        Place::Replay => site.replay.follow_settings(),
+    }
+}
+
+/// Sets `<html lang>` and the title to the language in force.
+fn follow_language(text: Text, site: Site) {
+    Effect::new(move |_| {
+        let lang = text.lang.get();
+        if let Some(root) = document().document_element() {
+            _ = root.set_attribute("lang", lang.code());
+        }
+        document().set_title(&match site.place.get() {
+            Place::Lab => text.t("page.title"),
+            Place::Replay => text.t("replay.title"),
+        });
+    });
 }
 
 /// The language that `index.html` found for this reader.
@@ -116,21 +153,32 @@ fn play_gently(lab: Lab) {
 
 /// Keeps the address at what is shown, so that it can be copied at any time: settings at once, the play head when it
 /// rests.
-fn keep_address(lab: Lab) {
+fn keep_address(site: Site) {
     let last = StoredValue::new(f64::NEG_INFINITY);
     let waiting = StoredValue::new(false);
     let write = move || {
         last.set_value(clock::now());
-        let fragment = untrack(|| lab.link(lab.address_time()));
+        let place = site.place.get_untracked();
+        let fragment = site.written(place);
         if route::fragment().trim_start_matches('#') != fragment {
-            route::rewrite(lab.text.lang.get_untracked(), &fragment);
+            route::rewrite(place, site.lab.text.lang.get_untracked(), &fragment);
         }
     };
     Effect::new(move |before: Option<()>| {
-        lab.settings.track();
-        lab.calculation.track();
-        if !lab.clock.playing.get() {
-            lab.clock.shown.track();
+        match site.place.get() {
+            Place::Lab => {
+                let lab = site.lab;
+                lab.settings.track();
+                lab.calculation.track();
+                if !lab.clock.playing.get() {
+                    lab.clock.shown.track();
+                }
+            }
+            Place::Replay => {
+                site.replay.settings.track();
+                site.replay.files.track();
+                site.replay.missing.track();
+            }
         }
         // The first time is the link that was opened: it stays as it was written.
         if before.is_none() || waiting.get_value() {

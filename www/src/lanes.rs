@@ -6,19 +6,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use js_sys::{Array, ArrayBuffer, Uint32Array};
+use js_sys::{ArrayBuffer, Uint32Array};
 use residua::probes::Metrics;
 use residua::scenario::Issue;
 use residua::stage::reel::ReelHeader;
 use residua::stage::session::RunRequest;
 use residua_protocol::{Ask, BUILD, Reply, read, write};
-use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Blob, BlobPropertyBag, ErrorEvent, Event, MessageEvent, Url, Worker};
 
-/// How long a worker may take until it listens, in ms. Loading it over a slow line takes seconds; longer than this,
-/// something is wrong that nobody reports.
-const PATIENCE_MS: i32 = 60_000;
+use crate::hands::{Hands, Heard};
 
 /// What a lane tells.
 #[derive(Debug)]
@@ -58,45 +54,6 @@ struct State {
     run: u32,
     /// Number of the run that the worker last announced.
     announced: u32,
-}
-
-/// What the browser calls when a worker says something, when it fails, and when time is up.
-type Ears = (Closure<dyn FnMut(MessageEvent)>, Closure<dyn FnMut(Event)>, Closure<dyn FnMut()>);
-
-/// A worker and the ears of the page for it.
-struct Hands {
-    worker: Worker,
-    /// Where its loader is, until it is no longer needed.
-    address: String,
-    patience: Option<i32>,
-    _ears: Ears,
-}
-
-impl Drop for Hands {
-    fn drop(&mut self) {
-        self.worker.set_onmessage(None);
-        self.worker.set_onerror(None);
-        self.worker.terminate();
-        self.stop_waiting();
-        _ = Url::revoke_object_url(&self.address);
-    }
-}
-
-impl Hands {
-    /// Ends the worker at once. Its ears, which may be listening at this very moment, are dropped afterwards.
-    fn retire(self) {
-        self.worker.terminate();
-        let drop_later = Closure::once_into_js(move || drop(self));
-        if let Some(window) = web_sys::window() {
-            _ = window.set_timeout_with_callback(drop_later.unchecked_ref());
-        }
-    }
-
-    fn stop_waiting(&mut self) {
-        if let (Some(timer), Some(window)) = (self.patience.take(), web_sys::window()) {
-            window.clear_timeout_with_handle(timer);
-        }
-    }
 }
 
 impl Lane {
@@ -151,65 +108,26 @@ impl Lane {
         };
         let weak = Rc::downgrade(&self.state);
         // Hears with the lane's state, if the lane is still there and has not got another worker.
-        let hear = move |act: &dyn Fn(&mut State) -> Option<LaneEvent>| {
+        let hear = move |heard: Heard| {
             let Some(state) = weak.upgrade() else { return };
             let (event, on_event) = {
                 let Ok(mut state) = state.try_borrow_mut() else { return };
                 if state.generation != generation {
                     return;
                 }
-                (act(&mut state), state.on_event.clone())
+                let event = match heard {
+                    Heard::Message(data) => state.hear(data),
+                    Heard::Failed(message) => state.fail(message),
+                };
+                (event, state.on_event.clone())
             };
             // Nothing is borrowed any more: the listener may start and restart lanes.
             if let Some(event) = event {
                 on_event(event);
             }
         };
-        let on_message = Closure::<dyn FnMut(MessageEvent)>::new({
-            let hear = hear.clone();
-            move |event: MessageEvent| hear(&|state| state.hear(event.data()))
-        });
-        let on_error = Closure::<dyn FnMut(Event)>::new({
-            let hear = hear.clone();
-            move |event: Event| {
-                event.prevent_default();
-                let reason = event.dyn_ref::<ErrorEvent>().map(ErrorEvent::message).unwrap_or_default();
-                hear(&|state| {
-                    let message = match reason.as_str() {
-                        "" if state.is_ready => "the worker failed without saying why".to_owned(),
-                        "" => "the worker could not be loaded".to_owned(),
-                        reason if state.is_ready => reason.to_owned(),
-                        reason => format!("the worker could not be loaded: {reason}"),
-                    };
-                    state.fail(message)
-                });
-            }
-        });
-        let on_timeout = Closure::<dyn FnMut()>::new(move || {
-            hear(&|state| {
-                let message = format!("the worker did not answer within {} s", PATIENCE_MS / 1000);
-                if state.is_ready { None } else { state.fail(message) }
-            });
-        });
-
         let mut state = self.state.borrow_mut();
-        match load(state.id) {
-            Ok((worker, address)) => {
-                worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
-                worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-                let patience = later(&on_timeout, PATIENCE_MS);
-                state.worker = Some(Hands { worker, address, patience, _ears: (on_message, on_error, on_timeout) });
-            }
-            Err(error) => {
-                // Told afterwards, as everything is.
-                let on_event = state.on_event.clone();
-                let message = format!("the worker could not be loaded: {}", text_of(&error));
-                let tell = Closure::once_into_js(move || on_event(LaneEvent::Failed { message }));
-                if let Some(window) = web_sys::window() {
-                    _ = window.set_timeout_with_callback(tell.unchecked_ref());
-                }
-            }
-        }
+        state.worker = Hands::hire(&format!("lane {}", state.id + 1), hear);
     }
 }
 
@@ -231,7 +149,7 @@ impl State {
             Reply::Ready { .. } => {
                 self.is_ready = true;
                 if let Some(hands) = &mut self.worker {
-                    hands.stop_waiting();
+                    hands.listens();
                 }
                 self.send_request();
                 Some(LaneEvent::Ready)
@@ -242,14 +160,17 @@ impl State {
             }
             Reply::Done { run, metrics } => (run == self.run).then_some(LaneEvent::Done(*metrics)),
             Reply::Problems { run, issues } => (run == self.run).then_some(LaneEvent::Problems(issues)),
+            // A lane asks for none.
+            Reply::Replay(_) => None,
             Reply::Failed { message } => self.fail(message),
         }
     }
 
     /// Tells once that the worker is gone, and sees to it that it is.
     fn fail(&mut self, message: String) -> Option<LaneEvent> {
-        let hands = self.worker.take()?;
-        hands.retire();
+        if let Some(hands) = self.worker.take() {
+            hands.retire();
+        }
         self.is_ready = false;
         self.generation += 1;
         Some(LaneEvent::Failed { message })
@@ -263,49 +184,9 @@ impl State {
 
     fn post(&self, ask: &Ask) {
         if let (Some(hands), Ok(message)) = (&self.worker, write(ask)) {
-            // A worker that cannot be reached is noticed by its silence or by its error.
-            _ = hands.worker.post_message(&message);
+            hands.post(&message);
         }
     }
-}
-
-/// A worker of this build, and the address of its loader.
-///
-/// Trunk names the worker's files without a hash, and its own loader fetches them without a version, so that after a
-/// deployment a browser could pair a new page with an old worker from its cache. This loader asks for both files by
-/// build, and says so when one of them cannot be had.
-fn load(id: usize) -> Result<(Worker, String), JsValue> {
-    let document = web_sys::window().and_then(|window| window.document()).ok_or("no document")?;
-    let base = document.base_uri()?.ok_or("no base address")?;
-    let address = |file: &str| -> Result<String, JsValue> {
-        let url = Url::new_with_base(&format!("{file}?v={BUILD}"), &base)?;
-        Ok(js_sys::JSON::stringify(&url.href().into())?.into())
-    };
-    let source = format!(
-        "importScripts({});\n\
-         wasm_bindgen({{ module_or_path: {} }}).catch((error) => setTimeout(() => {{ throw error; }}));\n",
-        address("worker.js")?,
-        address("worker_bg.wasm")?,
-    );
-    let kind = BlobPropertyBag::new();
-    kind.set_type("text/javascript");
-    let blob = Blob::new_with_str_sequence_and_options(&Array::of1(&source.into()), &kind)?;
-    let loader = Url::create_object_url_with_blob(&blob)?;
-    let options = web_sys::WorkerOptions::new();
-    options.set_name(&format!("lane {}", id + 1));
-    Ok((Worker::new_with_options(&loader, &options)?, loader))
-}
-
-fn later(act: &Closure<dyn FnMut()>, ms: i32) -> Option<i32> {
-    web_sys::window()?.set_timeout_with_callback_and_timeout_and_arguments_0(act.as_ref().unchecked_ref(), ms).ok()
-}
-
-fn text_of(error: &JsValue) -> String {
-    error
-        .dyn_ref::<js_sys::Error>()
-        .map(|error| String::from(error.message()))
-        .or_else(|| error.as_string())
-        .unwrap_or_else(|| "for no stated reason".to_owned())
 }
 
 #[cfg(test)]

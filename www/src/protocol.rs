@@ -12,6 +12,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsValue;
 
+pub mod replay_protocol;
+
 /// Stands for the sources that workers are built from: a page and a worker that differ in it may not understand each
 /// other.
 pub const BUILD: &str = env!("RESIDUA_BUILD");
@@ -32,6 +34,8 @@ pub enum Ask {
     },
     /// One buffer of frames was taken over.
     Taken,
+    /// Something for the replay.
+    Replay(replay_protocol::ReplayAsk),
 }
 
 /// What a worker says.
@@ -64,6 +68,8 @@ pub enum Reply {
         /// Why.
         issues: Vec<Issue>,
     },
+    /// Something about the replay.
+    Replay(replay_protocol::ReplayReply),
     /// The worker cannot go on.
     Failed {
         /// Why.

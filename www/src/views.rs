@@ -3,6 +3,7 @@
 pub mod calculator;
 pub mod canvas;
 pub mod curves;
+pub mod drop;
 pub mod field;
 pub mod grid;
 pub mod headline;
@@ -11,7 +12,14 @@ pub mod kpis;
 pub mod lane;
 pub mod legend;
 pub mod page;
+pub mod replay;
+pub mod replay_controls;
+pub mod replay_figures;
+pub mod replay_files;
+pub mod replay_floor;
+pub mod replay_ranking;
 pub mod setup;
+pub mod topbar;
 pub mod trace;
 pub mod transport;
 
@@ -27,7 +35,14 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("lane.rs", include_str!("views/lane.rs")),
     ("legend.rs", include_str!("views/legend.rs")),
     ("page.rs", include_str!("views/page.rs")),
+    ("replay.rs", include_str!("views/replay.rs")),
+    ("replay_controls.rs", include_str!("views/replay_controls.rs")),
+    ("replay_figures.rs", include_str!("views/replay_figures.rs")),
+    ("replay_files.rs", include_str!("views/replay_files.rs")),
+    ("replay_floor.rs", include_str!("views/replay_floor.rs")),
+    ("replay_ranking.rs", include_str!("views/replay_ranking.rs")),
     ("setup.rs", include_str!("views/setup.rs")),
+    ("topbar.rs", include_str!("views/topbar.rs")),
     ("trace.rs", include_str!("views/trace.rs")),
     ("transport.rs", include_str!("views/transport.rs")),
 ];
@@ -69,6 +84,24 @@ pub fn composed_keys() -> Vec<String> {
         keys.extend([format!("scenario.{}", preset.id), format!("scenario.{}.help", preset.id)]);
         let read = scenario::Scenario::preset(preset.id, &[]).expect("a preset");
         keys.extend(read.classes.iter().map(|class| format!("class.{}", class.id)));
+    }
+    for kind in residua::replay::files::FileKind::ALL {
+        keys.extend([format!("replay.file.{}", kind.name()), format!("replay.file.{}.example", kind.name())]);
+    }
+    for value in replay_figures::Value::ALL {
+        keys.extend(["", ".unit"].map(|part| format!("replay.figure.{}{part}", value.key())));
+    }
+    keys.extend(crate::route::Place::ALL.map(|place| format!("replay.place.{}", place.code())));
+    for (group, names) in [
+        ("promise", &["curves", "ties", "devices", "curves.text", "ties.text", "devices.text"][..]),
+        ("ties", &["fixed", "random"]),
+        ("view", &["whole", "close"]),
+        ("stock", &["model", "nodes", "free", "partly", "full", "idle", "stranded"]),
+        ("finding", &["fixed", "random"]),
+        ("differences", &["exact", "means"]),
+        ("ranking", &["falls", "stays"]),
+    ] {
+        keys.extend(names.iter().map(|name| format!("replay.{group}.{name}")));
     }
     keys.extend(schedulers::ROSTER.iter().map(|card| format!("scheduler.{}.idea", card.family)));
     keys

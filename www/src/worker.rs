@@ -12,6 +12,10 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, MessagePort};
 
+mod replay_worker;
+
+use replay_worker::ReplayWorker;
+
 /// How long it works before it listens, in ms.
 const SLICE_MS: f64 = 20.0;
 
@@ -36,6 +40,7 @@ struct Worker {
     sent: f64,
     /// Buffers sent and not yet taken over by the page.
     on_the_way: u32,
+    replay: ReplayWorker,
 }
 
 fn main() {
@@ -70,6 +75,7 @@ fn main() {
         gathered: Vec::new(),
         sent: 0.0,
         on_the_way: 0,
+        replay: ReplayWorker::default(),
     };
     WORKER.with_borrow_mut(|slot| *slot = Some(worker));
     say(&scope, &Reply::Ready { build: BUILD.to_owned() });
@@ -115,6 +121,7 @@ impl Worker {
             }
             // What is on its way from a run before may still be taken over after the next has begun.
             Ok(Ask::Taken) => self.on_the_way = self.on_the_way.saturating_sub(1),
+            Ok(Ask::Replay(ask)) => self.replay.hear(ask, &self.scope),
             Err(error) => say(&self.scope, &Reply::Failed { message: error.to_string() }),
         }
         self.go_on();
@@ -123,13 +130,18 @@ impl Worker {
     /// Asks for the next slice, if there is something to do and the page keeps up.
     fn go_on(&mut self) {
         let wanted = self.session.as_ref().is_some_and(|session| !session.is_over());
-        if wanted && self.on_the_way < MOST_ON_THE_WAY && !self.is_slice_due {
+        let is_wanted = wanted && self.on_the_way < MOST_ON_THE_WAY || self.replay.is_busy();
+        if is_wanted && !self.is_slice_due {
             self.is_slice_due = self.again.post_message(&JsValue::NULL).is_ok();
         }
     }
 
     fn slice(&mut self) {
         self.is_slice_due = false;
+        if self.replay.is_busy() {
+            self.replay.slice(&self.scope, now);
+            self.go_on();
+        }
         let Some(session) = &mut self.session else { return };
         let end = now() + SLICE_MS;
         let mut done = None;

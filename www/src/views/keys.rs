@@ -4,12 +4,14 @@
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use crate::lab::Lab;
+use crate::route::Place;
+use crate::site::Site;
 
 /// Listens for as long as the page lives.
-pub fn listen(lab: Lab) {
+pub fn listen(site: Site) {
+    let lab = site.lab;
     let handle = window_event_listener(leptos::ev::keydown, move |event| {
-        if !lab.shortcuts.get_untracked() || event.default_prevented() {
+        if site.place.get_untracked() != Place::Lab || !lab.shortcuts.get_untracked() || event.default_prevented() {
             return;
         }
         if event.ctrl_key() || event.meta_key() || event.alt_key() {

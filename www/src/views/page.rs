@@ -10,14 +10,14 @@ use super::headline::Headline;
 use super::lane::Lanes;
 use super::legend::{Legend, UsesLine};
 use super::setup::{LaneTools, Setup};
-use super::transport::{Icon, Transport};
+use super::topbar::TopBar;
+use super::transport::Transport;
 use crate::clock::hours_minutes;
-use crate::i18n::{Lang, Text, use_text};
+use crate::i18n::{Text, use_text};
 use crate::lab::{Lab, Progress, use_lab};
 use crate::link::Trouble;
 use crate::numbers::{Numbers, use_numbers};
-use crate::route;
-use crate::theme::{store, use_theme};
+use crate::route::{self, Place};
 
 /// Everything.
 #[component]
@@ -27,7 +27,7 @@ pub fn Page() -> impl IntoView {
     view! {
         <a
             class="skip"
-            href=move || format!("{}#main", route::path(text.lang.get()))
+            href=move || format!("{}#main", route::path(Place::Lab, text.lang.get()))
             on:click=move |event| {
                 // A real jump would replace the fragment, which is the run.
                 event.prevent_default();
@@ -96,109 +96,6 @@ fn since(lab: Lab, text: Text) -> String {
         }
         Some(warm_up) => text.tf("lanes.not_yet", &[("from", &hours_minutes(warm_up))]),
         None => String::new(),
-    }
-}
-
-#[component]
-fn TopBar() -> impl IntoView {
-    let (lab, text, theme) = (use_lab(), use_text(), use_theme());
-    let other = move || text.lang.get().other();
-    let switch = move |event: web_sys::MouseEvent| {
-        if event.ctrl_key() || event.meta_key() || event.shift_key() {
-            return;
-        }
-        event.prevent_default();
-        let lang = text.lang.get_untracked().other();
-        store("residua-lang", lang.code());
-        route::go(lang, &lab.link(Some(lab.clock.position())));
-        text.lang.set(lang);
-    };
-    view! {
-        <header class="topbar">
-            <a class="wordmark" href=move || route::path(text.lang.get())>
-                <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">
-                    <path class="mark-outline" d="M16 2 27 7.3 29.7 19.1 22.1 28.6 9.9 28.6 2.3 19.1 5 7.3Z"></path>
-                    <path class="mark-fill" d="M16 6 24 10 24 18 19 24 12 22 13 17 9 11Z"></path>
-                </svg>
-                <span>"Residua"</span>
-            </a>
-            <span class="tagline">{move || text.t("page.tagline")}</span>
-            <nav class="topbar-tools" aria-label=move || text.t("page.tools")>
-                <CopyLink/>
-                <a
-                    class="bar-button"
-                    data-testid="lang-switch"
-                    href=move || format!("{}#{}", route::path(other()), lab.link(None))
-                    lang=move || other().code()
-                    hreflang=move || other().code()
-                    on:click=switch
-                >
-                    {move || other().own_name()}
-                </a>
-                <button
-                    type="button"
-                    class="icon-button"
-                    data-testid="theme-switch"
-                    aria-pressed=move || theme.dark.get().to_string()
-                    aria-label=move || text.t("page.dark")
-                    title=move || if theme.dark.get() { text.t("page.to_light") } else { text.t("page.to_dark") }
-                    on:click=move |_| theme.toggle()
-                >
-                    {move || if theme.dark.get() {
-                        view! { <Icon path="M12 7a5 5 0 1 0 0 10a5 5 0 1 0 0-10M12 2v2M12 20v2M4.9 4.9l1.4 1.4M17.7 17.7l1.4 1.4M2 12h2M20 12h2M4.9 19.1l1.4-1.4M17.7 6.3l1.4-1.4"/> }
-                    } else {
-                        view! { <Icon path="M20 14.5A8.5 8.5 0 1 1 9.5 4a6.8 6.8 0 0 0 10.5 10.5Z"/> }
-                    }}
-                </button>
-                <button
-                    type="button"
-                    class="icon-button"
-                    data-testid="help-open"
-                    aria-label=move || text.t("help.open")
-                    title=move || text.t("help.open")
-                    on:click=move |_| lab.help.set(true)
-                >
-                    <Icon path="M9 9a3 3 0 1 1 4.2 2.75c-.8.4-1.2 1-1.2 2V15M12 18v.5M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18"/>
-                </button>
-            </nav>
-        </header>
-    }
-}
-
-/// Puts the address of exactly this run and moment on the clipboard.
-#[component]
-fn CopyLink() -> impl IntoView {
-    let (lab, text) = (use_lab(), use_text());
-    let copied = RwSignal::new(false);
-    let copy = move |_| {
-        let path = route::path(text.lang.get_untracked());
-        let origin = window().location().origin().unwrap_or_default();
-        let address = untrack(|| format!("{origin}{path}#{}", lab.link(Some(lab.clock.position()))));
-        // Browsers keep the clipboard from pages that come unencrypted; the address bar has the same.
-        let navigator = window().navigator();
-        if !js_sys::Reflect::get(&navigator, &"clipboard".into()).is_ok_and(|clipboard| clipboard.is_object()) {
-            return;
-        }
-        _ = navigator.clipboard().write_text(&address);
-        copied.set(true);
-        set_timeout(move || copied.set(false), std::time::Duration::from_secs(3));
-    };
-    view! {
-        <button
-            type="button"
-            class="icon-button"
-            data-testid="copy-link"
-            aria-label=move || text.t("page.copy")
-            title=move || text.t("page.copy")
-            on:click=copy
-        >
-            {move || if copied.get() {
-                view! { <Icon path="M5 13l4 4L19 7"/> }
-            } else {
-                view! { <Icon path="M10 14a4 4 0 0 0 5.7 0l3-3a4 4 0 0 0-5.7-5.7l-1.2 1.2M14 10a4 4 0 0 0-5.7 0l-3 3a4 4 0 0 0 5.7 5.7l1.2-1.2"/> }
-            }}
-        </button>
-        <span class="sr" role="status">{move || copied.get().then(|| text.t("page.copied"))}</span>
     }
 }
 
@@ -321,15 +218,4 @@ fn Help() -> impl IntoView {
             </button>
         </dialog>
     }
-}
-
-/// Sets `<html lang>` and the title to the language in force.
-pub fn follow_language(text: Text) {
-    Effect::new(move |_| {
-        let lang: Lang = text.lang.get();
-        if let Some(root) = document().document_element() {
-            _ = root.set_attribute("lang", lang.code());
-        }
-        document().set_title(&text.t("page.title"));
-    });
 }

@@ -382,7 +382,7 @@ fn read(file: &web_sys::File, files: RwSignal<Vec<Loaded>>, unread: RwSignal<Opt
 
 /// How many findings there are of each kind.
 #[component]
-fn Counts(counts: Vec<Count>) -> impl IntoView {
+pub fn Counts(counts: Vec<Count>) -> impl IntoView {
     let (text, numbers) = (use_text(), use_numbers());
     view! {
         <ul class="counts">
@@ -412,14 +412,14 @@ fn finding_name(text: Text, kind: &str, own: &str) -> String {
 
 /// Findings one by one: by file, row, column, value and reason.
 #[component]
-fn Findings(findings: Vec<Finding>) -> impl IntoView {
+pub fn Findings(findings: Vec<Finding>, #[prop(optional)] open: bool) -> impl IntoView {
     let (text, numbers) = (use_text(), use_numbers());
     let count = findings.len();
     let listed = RwSignal::new(LISTED);
     let findings = StoredValue::new(findings);
     let left = move || count.saturating_sub(listed.get());
     (count > 0).then(|| view! {
-        <details class="findings">
+        <details class="findings" open=open>
             <summary>{text.count("trace.findings", count as f64, &numbers.whole(count as f64))}</summary>
             <div class="scroll" tabindex="0" role="region" aria-label=text.t("trace.findings_table")>
                 <table>

@@ -1,0 +1,749 @@
+//! The replay's state: which files there are, what is set, and how far the runs are.
+//!
+//! Workers read the files and run the policies; the page keeps handles, curves and where pods went. Curves and logs are
+//! too large to be signals: they lie in one place that is no signal, and [`Replay::tick`] says that something came.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use residua::replay::files::FileKind;
+use residua::replay::published::mean;
+use residua::replay::{self, Point};
+use residua::schedulers::Entry;
+use residua::stage::board::Log;
+use residua::stage::packing::{Loaded, Order, PackingRequest};
+use residua::workload::openb::Finding;
+use residua_protocol::replay_protocol::{Handle, Handles, ReplayAsk, ReplayReply};
+use residua_protocol::{Ask, BUILD, Reply, read, write};
+use web_sys::{File, FileList};
+
+use crate::hands::{Hands, Heard};
+use crate::replay_link::{self, Choice, Link, MOST_PERCENT, MOST_SEED, Made, Settings, Trouble};
+
+/// Workers at most: more would only take the machine from the reader.
+const MOST_WORKERS: usize = 4;
+
+/// How far the files are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Files {
+    /// None, or not enough of them.
+    Wanting,
+    /// They are being read.
+    Reading,
+    /// They have faults.
+    Refused(Vec<Finding>),
+    /// One of them cannot be read any more.
+    Lost(String),
+    /// They are in order.
+    Ready(Arc<Loaded>),
+}
+
+/// A file that was not taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftOut {
+    pub name: String,
+    /// It could be read and is nothing of the kind.
+    pub is_read: bool,
+}
+
+/// Which run: of what policy, with which ties, in which order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    pub policy: String,
+    pub random_ties: bool,
+    pub order: Order,
+}
+
+/// How far a run is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// It waits for a worker.
+    Waiting,
+    /// It goes on.
+    Running,
+    /// It has come to its end.
+    Done,
+    /// The reader has stopped it.
+    Stopped,
+    /// It broke off; why, in English.
+    Broken(String),
+}
+
+/// A run.
+#[derive(Debug)]
+pub struct Run {
+    pub state: State,
+    pub arrived: usize,
+    pub arrivals: usize,
+    pub rejected: u64,
+    pub points: Vec<Point>,
+    pub log: Log,
+    /// Whether it tells where pods go.
+    has_moves: bool,
+}
+
+impl Run {
+    fn new() -> Self {
+        let (points, log) = (Vec::new(), Log::default());
+        Self { state: State::Waiting, arrived: 0, arrivals: 0, rejected: 0, points, log, has_moves: false }
+    }
+
+    /// How much of it is done, from 0 to 1.
+    fn share(&self) -> f64 {
+        if self.state == State::Done { 1.0 } else { self.arrived as f64 / self.arrivals.max(1) as f64 }
+    }
+}
+
+/// How far the runs of a policy are, together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// From 0 to 1.
+    pub share: f64,
+    pub is_running: bool,
+    pub is_done: bool,
+    pub is_stopped: bool,
+    pub broken: Option<String>,
+}
+
+/// A worker's place.
+#[derive(Default)]
+struct Place {
+    hands: Option<Hands>,
+    /// Rises with every worker: what an earlier one still says is not heard.
+    generation: u32,
+    is_ready: bool,
+    /// What it is to hear once it listens.
+    waiting: Vec<ReplayAsk>,
+    /// Number of the experiment it was last told to read.
+    experiment: u32,
+    run: Option<(u32, Key)>,
+}
+
+/// What is no signal.
+#[derive(Default)]
+struct Hold {
+    places: Vec<Place>,
+    files: BTreeMap<FileKind, File>,
+    /// Stands for the node list and the pod list that the runs are of.
+    hash: Option<u64>,
+    /// Whether an order of a published run was among the files.
+    has_order: bool,
+    /// Files that are being looked at.
+    looks: BTreeMap<u32, File>,
+    next: u32,
+    experiment: u32,
+    runs: BTreeMap<Key, Run>,
+    queue: VecDeque<Key>,
+    /// The reader does not want what waits to run.
+    is_stopped: bool,
+    is_tick_due: bool,
+}
+
+impl Hold {
+    fn number(&mut self) -> u32 {
+        self.next += 1;
+        self.next
+    }
+}
+
+/// Everything the replay's views share.
+#[derive(Clone, Copy)]
+pub struct Replay {
+    pub settings: RwSignal<Settings>,
+    pub files: RwSignal<Files>,
+    /// The files that there are, by kind.
+    pub names: RwSignal<BTreeMap<FileKind, String>>,
+    pub left_out: RwSignal<Vec<LeftOut>>,
+    /// What was wrong with the link.
+    pub troubles: RwSignal<Vec<Trouble>>,
+    /// The files that the link was made with, as long as they are not here.
+    pub missing: RwSignal<Option<Made>>,
+    /// Rises when runs have gone on.
+    pub tick: RwSignal<u32>,
+    /// A worker is gone; why, in English.
+    pub failed: RwSignal<Option<String>>,
+    /// Percent arrived under the pointer or the keyboard's cursor.
+    pub cursor: RwSignal<Option<u32>>,
+    hold: StoredValue<Hold, LocalStorage>,
+}
+
+/// The replay, from anywhere in a view.
+pub fn use_replay() -> Replay {
+    expect_context::<Replay>()
+}
+
+/// Name of a policy: as published, or as in the roster.
+pub fn title(entry: &Entry) -> String {
+    entry.title()
+}
+
+fn workers() -> usize {
+    let cores = window().navigator().hardware_concurrency();
+    (cores as usize).clamp(1, MOST_WORKERS)
+}
+
+impl Replay {
+    pub fn new() -> Self {
+        Self {
+            settings: RwSignal::new(Settings::default()),
+            files: RwSignal::new(Files::Wanting),
+            names: RwSignal::new(BTreeMap::new()),
+            left_out: RwSignal::new(Vec::new()),
+            troubles: RwSignal::new(Vec::new()),
+            missing: RwSignal::new(None),
+            tick: RwSignal::new(0),
+            failed: RwSignal::new(None),
+            cursor: RwSignal::new(None),
+            hold: StoredValue::new_local(Hold::default()),
+        }
+    }
+
+    /// Takes over what a link says.
+    pub fn open(self, fragment: &str) {
+        let (link, troubles) = replay_link::parse(fragment);
+        self.troubles.set(troubles);
+        self.settings.set(link.settings);
+        let here = self.loaded_untracked().map(|loaded| loaded.hash);
+        self.missing.set(link.made.filter(|made| Some(made.hash) != here));
+    }
+
+    /// The fragment that [`open`](Self::open) would restore this state from.
+    pub fn link(self) -> String {
+        let loaded = self.loaded();
+        let made = loaded.map(|loaded| Made { workload: loaded.workload.clone(), hash: loaded.hash });
+        replay_link::format(&Link { settings: self.settings.get(), made: made.or_else(|| self.missing.get()) })
+    }
+
+    /// What the files hold, once they are in order.
+    pub fn loaded(self) -> Option<Arc<Loaded>> {
+        self.files.with(ready)
+    }
+
+    pub fn loaded_untracked(self) -> Option<Arc<Loaded>> {
+        self.files.with_untracked(ready)
+    }
+
+    /// Runs whatever is set and has not run. Follows the settings.
+    pub fn follow_settings(self) {
+        Effect::new(move |_| {
+            self.settings.track();
+            self.files.track();
+            untrack(|| self.plan());
+        });
+    }
+
+    /// Looks at files that were dropped or chosen.
+    pub fn take(self, list: &FileList) {
+        self.left_out.set(Vec::new());
+        for index in 0..list.length() {
+            if let Some(file) = list.get(index) {
+                let number = self.with_hold(|hold| {
+                    let number = hold.number();
+                    hold.looks.insert(number, file.clone());
+                    number
+                });
+                self.files.update(|files| {
+                    if matches!(files, Files::Wanting) {
+                        *files = Files::Reading;
+                    }
+                });
+                self.ask(0, ReplayAsk::Look { number, handle: Handle { kind: None, file } });
+            }
+        }
+    }
+
+    /// Puts an optional file away again.
+    pub fn remove(self, kind: FileKind) {
+        self.with_hold(|hold| hold.files.remove(&kind));
+        self.load();
+    }
+
+    /// Reads the files, if the two that are needed are there.
+    pub fn load(self) {
+        let (handles, number) = self.with_hold(|hold| {
+            let file = |kind: FileKind| hold.files.get(&kind).cloned();
+            let more = [FileKind::Order, FileKind::Runs, FileKind::Means];
+            let more = more.into_iter().filter_map(|kind| Some(Handle { kind: Some(kind), file: file(kind)? }));
+            let more = more.collect();
+            let pair = file(FileKind::Nodes).zip(file(FileKind::Pods));
+            hold.experiment = hold.number();
+            (pair.map(|(nodes, pods)| Handles { nodes, pods, more }), hold.experiment)
+        });
+        let names = self.with_hold(|hold| hold.files.iter().map(|(kind, file)| (*kind, file.name())).collect());
+        self.names.set(names);
+        match handles {
+            Some(handles) => {
+                self.files.set(Files::Reading);
+                self.with_hold(|hold| {
+                    // What runs belongs to what was read before.
+                    requeue_running(hold);
+                    if let Some(place) = hold.places.first_mut() {
+                        place.experiment = number;
+                    }
+                });
+                self.ask(0, ReplayAsk::Load { number, handles });
+            }
+            None => self.files.set(Files::Wanting),
+        }
+    }
+
+    /// The orders that are run: the first is the one whose nodes are shown.
+    pub fn orders(self) -> Vec<Order> {
+        let given = self.loaded().is_some_and(|loaded| loaded.order_seed.is_some());
+        match self.settings.with(|settings| settings.choice) {
+            Choice::File if given => vec![Order::Given],
+            Choice::File => vec![Order::Drawn(1)],
+            Choice::Seed(seed) => vec![Order::Drawn(seed)],
+            Choice::All => (1..=MOST_SEED).map(Order::Drawn).collect(),
+        }
+    }
+
+    /// Everything that is wanted by the settings.
+    fn wanted(self) -> Vec<Key> {
+        let settings = self.settings.get();
+        let kinds: &[bool] = match (settings.both, settings.random_ties) {
+            (true, _) => &[false, true],
+            (false, false) => &[false],
+            (false, true) => &[true],
+        };
+        let orders = self.orders();
+        let mut wanted = Vec::new();
+        // What is shown comes first, and order by order, so that all policies grow together.
+        for &random_ties in kinds.iter().filter(|kind| **kind == settings.random_ties).chain(kinds) {
+            for &order in &orders {
+                for entry in settings.policies() {
+                    let key = Key { policy: entry.id(), random_ties, order };
+                    if !wanted.contains(&key) {
+                        wanted.push(key);
+                    }
+                }
+            }
+        }
+        wanted
+    }
+
+    fn plan(self) {
+        if self.loaded().is_none() {
+            return;
+        }
+        let (wanted, shown) = (self.wanted(), self.orders().first().copied());
+        self.with_hold(|hold| {
+            hold.queue.clear();
+            for (key, run) in &mut hold.runs {
+                if Some(key.order) != shown {
+                    // Where pods went takes more room than all else, and can be found out again.
+                    run.log = Log::default();
+                    run.has_moves = false;
+                } else if run.state == State::Done && !run.has_moves {
+                    *run = Run::new();
+                }
+            }
+            if hold.is_stopped {
+                return;
+            }
+            for key in wanted {
+                let run = hold.runs.entry(key.clone()).or_insert_with(Run::new);
+                if run.state == State::Waiting {
+                    hold.queue.push_back(key);
+                }
+            }
+        });
+        self.dispatch();
+        self.tell();
+    }
+
+    /// Stops what runs and what waits.
+    pub fn stop(self) {
+        self.with_hold(|hold| {
+            hold.is_stopped = true;
+            for key in std::mem::take(&mut hold.queue) {
+                hold.runs.remove(&key);
+            }
+            for place in &mut hold.places {
+                if let Some((_, key)) = place.run.take() {
+                    post(place, ReplayAsk::Stop);
+                    if let Some(run) = hold.runs.get_mut(&key) {
+                        run.state = State::Stopped;
+                    }
+                }
+            }
+        });
+        self.tell();
+    }
+
+    /// Runs what was stopped or broke off.
+    pub fn resume(self) {
+        self.failed.set(None);
+        self.with_hold(|hold| {
+            hold.is_stopped = false;
+            hold.runs.retain(|_, run| !matches!(run.state, State::Stopped | State::Broken(_)));
+        });
+        // A worker that broke while it read has left nothing: then the files are read again.
+        if self.files.with_untracked(|files| matches!(files, Files::Reading | Files::Lost(_))) {
+            self.load();
+        }
+        self.plan();
+    }
+
+    /// Gives waiting runs to workers that have none.
+    fn dispatch(self) {
+        if self.with_hold(|hold| hold.is_stopped || hold.queue.is_empty()) || self.loaded_untracked().is_none() {
+            return;
+        }
+        let shown = untrack(|| self.orders()).first().copied();
+        for at in 0..workers() {
+            let next = self.with_hold(|hold| {
+                if hold.places.get(at).is_some_and(|place| place.run.is_some()) {
+                    return None;
+                }
+                let key = hold.queue.pop_front()?;
+                let number = hold.number();
+                if hold.places.len() <= at {
+                    hold.places.resize_with(at + 1, Place::default);
+                }
+                hold.places[at].run = Some((number, key.clone()));
+                let run = hold.runs.entry(key.clone()).or_insert_with(Run::new);
+                run.state = State::Running;
+                run.has_moves = Some(key.order) == shown;
+                Some((number, key, hold.places[at].experiment != hold.experiment))
+            });
+            let Some((run, key, must_load)) = next else { continue };
+            if must_load {
+                self.reload(at);
+            }
+            let Key { policy, random_ties, order } = key;
+            let wants_moves = Some(order) == shown;
+            self.ask(at, ReplayAsk::Run { run, request: PackingRequest { policy, random_ties, order, wants_moves } });
+        }
+    }
+
+    /// Lets a worker read the files that another one has read before.
+    fn reload(self, at: usize) {
+        let ask = self.with_hold(|hold| {
+            let file = |kind: FileKind| hold.files.get(&kind).cloned();
+            let order = file(FileKind::Order).map(|file| Handle { kind: Some(FileKind::Order), file });
+            let handles = Handles {
+                nodes: file(FileKind::Nodes)?,
+                pods: file(FileKind::Pods)?,
+                more: order.into_iter().collect(),
+            };
+            hold.places[at].experiment = hold.experiment;
+            // Another number: only the first reading is news to the page.
+            Some(ReplayAsk::Load { number: 0, handles })
+        });
+        if let Some(ask) = ask {
+            self.ask(at, ask);
+        }
+    }
+
+    fn ask(self, at: usize, ask: ReplayAsk) {
+        let generation = self.with_hold(|hold| {
+            if hold.places.len() <= at {
+                hold.places.resize_with(at + 1, Place::default);
+            }
+            let place = &mut hold.places[at];
+            if place.is_ready {
+                post(place, ask);
+                return None;
+            }
+            place.waiting.push(ask);
+            if place.hands.is_some() {
+                return None;
+            }
+            place.generation += 1;
+            Some(place.generation)
+        });
+        if let Some(generation) = generation {
+            let hear = move |heard| self.hear(at, generation, heard);
+            let hands = Hands::hire(&format!("replay {}", at + 1), hear);
+            self.with_hold(|hold| hold.places[at].hands = hands);
+        }
+    }
+
+    fn hear(self, at: usize, generation: u32, heard: Heard) {
+        let is_current = self.hold.try_with_value(|hold| hold.places[at].generation == generation);
+        if is_current != Some(true) {
+            return;
+        }
+        let reply = match heard {
+            Heard::Failed(message) => return self.fail(at, message),
+            Heard::Message(data) => read::<Reply>(data),
+        };
+        match reply {
+            Ok(Reply::Ready { build }) if build == BUILD => self.with_hold(|hold| {
+                let place = &mut hold.places[at];
+                place.is_ready = true;
+                if let Some(hands) = &mut place.hands {
+                    hands.listens();
+                }
+                for ask in std::mem::take(&mut place.waiting) {
+                    post(place, ask);
+                }
+            }),
+            Ok(Reply::Ready { build }) => {
+                let message =
+                    format!("page and worker are of different builds ({BUILD} and {build}): reload the page");
+                self.fail(at, message);
+            }
+            Ok(Reply::Replay(reply)) => self.on_reply(at, reply),
+            Ok(Reply::Failed { message }) => self.fail(at, message),
+            Ok(_) => {}
+            Err(error) => self.fail(at, format!("the worker said what the page does not understand: {error}")),
+        }
+    }
+
+    /// A worker is gone: its run is broken, the others go on.
+    fn fail(self, at: usize, message: String) {
+        self.with_hold(|hold| {
+            let generation = hold.places[at].generation + 1;
+            let place = std::mem::replace(&mut hold.places[at], Place { generation, ..Place::default() });
+            if let Some(hands) = place.hands {
+                hands.retire();
+            }
+            hold.looks.clear();
+            if let Some(run) = place.run.and_then(|(_, key)| hold.runs.get_mut(&key)) {
+                run.state = State::Broken(message.clone());
+            }
+            // Not one worker after the other: the reader decides.
+            hold.is_stopped = true;
+        });
+        self.failed.set(Some(message));
+        self.tell();
+    }
+
+    fn on_reply(self, at: usize, reply: ReplayReply) {
+        match reply {
+            ReplayReply::Looked { number, kind, is_read } => {
+                let is_last = self.with_hold(|hold| {
+                    let file = hold.looks.remove(&number)?;
+                    match kind {
+                        Some(kind) => {
+                            hold.files.insert(kind, file);
+                        }
+                        None => {
+                            let name = file.name();
+                            self.left_out.update(|list| list.push(LeftOut { name, is_read }));
+                        }
+                    }
+                    Some(hold.looks.is_empty())
+                });
+                if is_last == Some(true) {
+                    self.load();
+                }
+            }
+            ReplayReply::Loaded { number, loaded } => self.on_loaded(number, *loaded),
+            ReplayReply::Refused { number, findings } if self.is_news(number) => {
+                self.files.set(Files::Refused(findings));
+            }
+            ReplayReply::Lost { number, name } if number == 0 || self.is_news(number) => {
+                self.with_hold(requeue_running);
+                self.files.set(Files::Lost(name));
+            }
+            ReplayReply::Progress { run, arrived, arrivals, rejected, points, moves, is_over } => {
+                let is_mine = self.with_hold(|hold| {
+                    let Some((_, key)) = hold.places[at].run.as_ref().filter(|(number, _)| *number == run) else {
+                        return false;
+                    };
+                    let Some(known) = hold.runs.get_mut(key) else { return false };
+                    (known.arrived, known.arrivals, known.rejected) = (arrived, arrivals, rejected);
+                    if let Some(first) = points.first() {
+                        let kept = known.points.partition_point(|point| point.arrived_pct < first.arrived_pct);
+                        known.points.truncate(kept);
+                    }
+                    known.points.extend(points);
+                    if known.has_moves {
+                        known.log.push(&moves.to_vec());
+                    }
+                    if is_over {
+                        known.state = State::Done;
+                        hold.places[at].run = None;
+                    }
+                    true
+                });
+                if is_mine {
+                    self.tell();
+                }
+                if is_over {
+                    // Plans anew, because what is shown may have changed while it ran.
+                    untrack(|| self.plan());
+                }
+            }
+            ReplayReply::Broken { run, message } => {
+                self.with_hold(|hold| {
+                    let place = &mut hold.places[at];
+                    if let Some((_, key)) = place.run.take_if(|(number, _)| *number == run)
+                        && let Some(run) = hold.runs.get_mut(&key)
+                    {
+                        run.state = State::Broken(message);
+                    }
+                });
+                self.tell();
+                self.dispatch();
+            }
+            ReplayReply::Refused { .. } | ReplayReply::Lost { .. } => {}
+        }
+    }
+
+    fn is_news(self, number: u32) -> bool {
+        self.with_hold(|hold| hold.experiment == number)
+    }
+
+    fn on_loaded(self, number: u32, loaded: Loaded) {
+        if !self.is_news(number) {
+            return;
+        }
+        let has_order = loaded.order_seed.is_some();
+        let had_order = self.with_hold(|hold| {
+            hold.runs.retain(|key, _| key.order != Order::Given);
+            std::mem::replace(&mut hold.has_order, has_order)
+        });
+        self.with_hold(|hold| {
+            if hold.hash.replace(loaded.hash) != Some(loaded.hash) {
+                hold.runs.clear();
+            }
+            hold.is_stopped = false;
+        });
+        let from_link =
+            self.missing.with_untracked(|made| made.as_ref().is_some_and(|made| made.hash == loaded.hash));
+        if from_link {
+            self.missing.set(None);
+        }
+        // Whoever drops an order wants it run; a link says by itself which order it was.
+        if has_order && !had_order && !from_link {
+            self.settings.update(|settings| settings.choice = Choice::File);
+        }
+        self.failed.set(None);
+        self.files.set(Files::Ready(Arc::new(loaded)));
+    }
+
+    /// Tells the views, once before the browser draws again.
+    fn tell(self) {
+        if self.with_hold(|hold| !std::mem::replace(&mut hold.is_tick_due, true)) {
+            request_animation_frame(move || {
+                let is_there = self.hold.try_update_value(|hold| hold.is_tick_due = false);
+                if is_there.is_some() {
+                    self.tick.update(|tick| *tick += 1);
+                }
+            });
+        }
+    }
+
+    fn with_hold<T>(self, act: impl FnOnce(&mut Hold) -> T) -> T {
+        // The replay lives as long as the page.
+        self.hold.try_update_value(act).unwrap_or_else(|| unreachable!("the replay is there"))
+    }
+
+    /// Reads a run. Follows all of them.
+    pub fn with_run<T>(self, key: &Key, read: impl FnOnce(&Run) -> T) -> Option<T> {
+        self.tick.track();
+        self.hold.with_value(|hold| hold.runs.get(key).map(read))
+    }
+
+    /// The run whose nodes are shown.
+    pub fn shown_key(self) -> Option<Key> {
+        let order = self.orders().first().copied()?;
+        let key = |settings: &Settings| {
+            let policy = settings.shown.clone();
+            Key { policy, random_ties: settings.random_ties, order }
+        };
+        Some(self.settings.with(key))
+    }
+
+    /// The runs of a policy with such ties.
+    fn keys(self, policy: &str, random_ties: bool) -> Vec<Key> {
+        let key = |order| Key { policy: policy.to_owned(), random_ties, order };
+        self.orders().into_iter().map(key).collect()
+    }
+
+    /// The curve of a policy: of its run, or the mean of its runs as far as they have begun.
+    pub fn curve(self, policy: &str, random_ties: bool) -> Vec<Point> {
+        let curves: Vec<Vec<Point>> = self
+            .keys(policy, random_ties)
+            .iter()
+            .filter_map(|key| self.with_run(key, |run| run.points.clone()))
+            .filter(|points| !points.is_empty())
+            .collect();
+        let curves: Vec<&[Point]> = curves.iter().map(Vec::as_slice).collect();
+        // Runs end at the same percent; where one is behind, a mean of the others would jump.
+        let least = curves.iter().filter_map(|curve| curve.last()).map(|point| point.arrived_pct).min();
+        let mut curve = mean(&curves);
+        curve.retain(|point| Some(point.arrived_pct) <= least && point.arrived_pct <= MOST_PERCENT);
+        curve
+    }
+
+    /// The same, once all its runs are done.
+    pub fn finished(self, policy: &str, random_ties: bool) -> Option<Vec<Point>> {
+        let progress = self.progress(policy, random_ties);
+        progress.is_done.then(|| self.curve(policy, random_ties))
+    }
+
+    /// How far a policy is.
+    pub fn progress(self, policy: &str, random_ties: bool) -> Progress {
+        let keys = self.keys(policy, random_ties);
+        let runs: Vec<Option<(f64, State)>> =
+            keys.iter().map(|key| self.with_run(key, |run| (run.share(), run.state.clone()))).collect();
+        let any = |wanted: &dyn Fn(&State) -> bool| runs.iter().flatten().any(|(_, state)| wanted(state));
+        let broken = runs.iter().flatten().find_map(|(_, state)| match state {
+            State::Broken(message) => Some(message.clone()),
+            _ => None,
+        });
+        Progress {
+            share: runs.iter().flatten().map(|(share, _)| share).sum::<f64>() / keys.len().max(1) as f64,
+            is_running: any(&|state| matches!(state, State::Running | State::Waiting)),
+            is_done: runs.iter().all(|run| matches!(run, Some((_, State::Done)))),
+            is_stopped: any(&|state| *state == State::Stopped) || runs.iter().any(Option::is_none),
+            broken,
+        }
+    }
+
+    /// How far everything that is wanted is: from 0 to 1, and whether it has come to rest.
+    pub fn overall(self) -> (f64, bool) {
+        self.tick.track();
+        let wanted = self.wanted();
+        let shares: Vec<f64> = wanted.iter().map(|key| self.with_run(key, Run::share).unwrap_or(0.0)).collect();
+        let is_busy = self.hold.with_value(|hold| {
+            hold.places.iter().any(|place| place.run.is_some()) || (!hold.queue.is_empty() && !hold.is_stopped)
+        });
+        (shares.iter().sum::<f64>() / shares.len().max(1) as f64, !is_busy)
+    }
+
+    /// Pods turned away by a policy: in its run, or on average.
+    pub fn rejected(self, policy: &str, random_ties: bool) -> Option<f64> {
+        let keys = self.keys(policy, random_ties);
+        let counts: Option<Vec<f64>> = keys.iter().map(|key| self.with_run(key, |run| run.rejected as f64)).collect();
+        counts.map(|counts| counts.iter().sum::<f64>() / counts.len().max(1) as f64)
+    }
+
+    /// What was published for a policy, as far as it can stand beside what is shown.
+    pub fn published(self, entry: &Entry) -> Vec<Point> {
+        let is_fixed = !self.settings.with(|settings| settings.random_ties);
+        let order = self.orders().first().copied();
+        let loaded = self.loaded().filter(|_| is_fixed);
+        loaded.zip(order).map_or_else(Vec::new, |(loaded, order)| loaded.published(&replay::name(entry), order))
+    }
+}
+
+fn ready(files: &Files) -> Option<Arc<Loaded>> {
+    match files {
+        Files::Ready(loaded) => Some(loaded.clone()),
+        _ => None,
+    }
+}
+
+fn post(place: &Place, ask: ReplayAsk) {
+    if let (Some(hands), Ok(message)) = (&place.hands, write(&Ask::Replay(ask))) {
+        hands.post(&message);
+    }
+}
+
+/// Puts what runs back among what waits.
+fn requeue_running(hold: &mut Hold) {
+    for place in &mut hold.places {
+        if let Some((_, key)) = place.run.take() {
+            post(place, ReplayAsk::Stop);
+            hold.runs.insert(key, Run::new());
+        }
+    }
+    hold.queue.clear();
+}

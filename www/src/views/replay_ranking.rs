@@ -1,0 +1,213 @@
+//! What was published beside what came out, and what the tie-break does to the ranking.
+
+use leptos::prelude::*;
+use residua::replay;
+use residua::replay::published::greatest;
+use residua::schedulers::Entry;
+use residua::stage::ranking::{Standing, standings};
+
+use super::replay_controls::PolicySign;
+use crate::i18n::use_text;
+use crate::numbers::{NOTHING, use_numbers};
+use crate::replay::{title, use_replay};
+
+/// The policy whose lead is in question.
+const FGD: &str = "fgd-paper";
+
+/// The largest difference from what was published, policy by policy.
+#[component]
+pub fn Differences() -> impl IntoView {
+    let (replay, text, numbers) = (use_replay(), use_text(), use_numbers());
+    let has_published = move || replay.loaded().is_some_and(|loaded| !loaded.means.is_empty());
+    let random = move || replay.settings.with(|settings| settings.random_ties);
+    let rows = move || {
+        let (loaded, order) = (replay.loaded()?, replay.orders().first().copied()?);
+        let policies = replay.settings.with(|settings| settings.policies());
+        let compared = policies.into_iter().map(|entry| {
+            let curve = replay.finished(&entry.id(), false);
+            let comparison = curve.and_then(|curve| loaded.compare(&replay::name(&entry), order, &curve));
+            (entry, comparison)
+        });
+        // Policies of which nothing was published have no row.
+        Some(compared.filter_map(|(entry, comparison)| Some((entry, comparison?))).collect::<Vec<_>>())
+    };
+    view! {
+        <Show when=has_published>
+            <section class="differences" aria-labelledby="differences-title" data-testid="differences">
+                <header class="section-header">
+                    <h2 id="differences-title">{move || text.t("replay.differences")}</h2>
+                </header>
+                {move || if random() {
+                    view! { <p>{text.t("replay.differences.random")}</p> }.into_any()
+                } else {
+                    let rows = rows().unwrap_or_default();
+                    if rows.is_empty() {
+                        return view! { <p class="note">{text.t("replay.differences.wait")}</p> }.into_any();
+                    }
+                    let is_exact = rows.iter().all(|(_, comparison)| comparison.is_exact);
+                    let kind = if is_exact { "replay.differences.exact" } else { "replay.differences.means" };
+                    view! {
+                        <p>{text.t(kind)}</p>
+                        <ul class="difference-list">
+                            {rows
+                                .into_iter()
+                                .map(|(entry, comparison)| {
+                                    let (alloc, frag) = greatest(&comparison.pairs);
+                                    let count = comparison.pairs.len() as f64;
+                                    view! {
+                                        <li
+                                            data-testid="difference"
+                                            data-policy=entry.id()
+                                            data-points=comparison.pairs.len().to_string()
+                                            data-alloc=alloc.to_string()
+                                            data-frag=frag.to_string()
+                                        >
+                                            <PolicySign policy=entry.id()/>
+                                            <b>{title(&entry)}</b>
+                                            <span>
+                                                {text.tf("replay.difference", &[
+                                                    ("points", &text.count("replay.points", count, &numbers.whole(count))),
+                                                    ("alloc", &numbers.fixed(alloc, 4)),
+                                                    ("frag", &numbers.fixed(frag, 4)),
+                                                ])}
+                                            </span>
+                                            {(entry.id() == "random-paper").then(|| view! {
+                                                <span class="note">{text.t("replay.difference.random")}</span>
+                                            })}
+                                        </li>
+                                    }
+                                })
+                                .collect_view()}
+                        </ul>
+                    }.into_any()
+                }}
+            </section>
+        </Show>
+    }
+}
+
+/// A policy, where it stands with fixed ties, and where with random ones.
+#[derive(Clone, Debug)]
+struct Row {
+    entry: Entry,
+    fixed: Standing,
+    random: Standing,
+}
+
+impl Row {
+    /// Random − fixed, in percentage points at 100 %.
+    fn change(&self) -> Option<f64> {
+        Some(self.random.alloc_100? - self.fixed.alloc_100?)
+    }
+}
+
+/// A row a policy: what it allocates with fixed ties and with random ones, and its rank.
+#[component]
+pub fn Ranking() -> impl IntoView {
+    let (replay, text, numbers) = (use_replay(), use_text(), use_numbers());
+    let rows = move || {
+        let policies = replay.settings.with(|settings| settings.policies());
+        let of = |random| -> Vec<Standing> {
+            standings(&policies.iter().map(|entry| replay.finished(&entry.id(), random)).collect::<Vec<_>>())
+        };
+        let (fixed, random) = (of(false), of(true));
+        let rows = policies.iter().zip(fixed).zip(random);
+        let mut rows: Vec<Row> = rows.map(|((entry, fixed), random)| Row { entry: *entry, fixed, random }).collect();
+        let shown = replay.settings.with(|settings| settings.random_ties);
+        rows.sort_by_key(|row| (if shown { row.random.rank } else { row.fixed.rank }).unwrap_or(u32::MAX));
+        rows
+    };
+    let both = Memo::new(move |_| replay.settings.with(|settings| settings.both));
+    let percent = move |value: Option<f64>| numbers.percent(value.map_or(f64::NAN, |value| value / 100.0), 2);
+    let rank =
+        move |rank: Option<u32>| rank.map_or_else(|| NOTHING.to_owned(), |rank| numbers.whole(f64::from(rank)));
+    let points = move |change: Option<f64>| {
+        change.map_or_else(|| NOTHING.to_owned(), |change| numbers.signed(change, |size| numbers.fixed(size, 2)))
+    };
+    let said = move || {
+        let rows = rows();
+        let fgd = rows.iter().find(|row| row.entry.id() == FGD)?;
+        let change = fgd.change()?;
+        let (was, is) = (fgd.fixed.rank?, fgd.random.rank?);
+        let key = if is > was { "replay.ranking.falls" } else { "replay.ranking.stays" };
+        Some(text.tf(
+            key,
+            &[
+                ("fixed", &percent(fgd.fixed.alloc_100)),
+                ("random", &percent(fgd.random.alloc_100)),
+                ("change", &points(Some(change))),
+                ("was", &rank(Some(was))),
+                ("is", &rank(Some(is))),
+            ],
+        ))
+    };
+    let standing = move |standing: &Standing, name: &'static str| {
+        view! {
+            <td data-of=format!("{name}-100")>{percent(standing.alloc_100)}</td>
+            <td>{percent(standing.alloc_130)}</td>
+            <td>{percent(standing.frag_80)}</td>
+            <td data-of=format!("{name}-rank")><b>{rank(standing.rank)}</b></td>
+        }
+    };
+    view! {
+        <section class="ranking" aria-labelledby="ranking-title" data-testid="ranking">
+            <header class="section-header">
+                <h2 id="ranking-title">{move || text.t("replay.ranking")}</h2>
+            </header>
+            <p>{move || text.t("replay.ranking.why")}</p>
+            <p><b role="status" data-testid="ranking-said">{said}</b></p>
+            <label class="check">
+                <input
+                    type="checkbox"
+                    data-testid="replay-both"
+                    prop:checked=both
+                    on:change=move |event| {
+                        let both = event_target_checked(&event);
+                        replay.settings.update(|settings| settings.both = both);
+                    }
+                />
+                <span>{move || text.t("replay.both")}</span>
+            </label>
+            <div class="scroll ranking-scroll" tabindex="0" role="region" aria-labelledby="ranking-title">
+                <table>
+                    <thead>
+                        <tr>
+                            <th scope="col" rowspan="2">{move || text.t("replay.column.policy")}</th>
+                            <th scope="colgroup" colspan="4">{move || text.t("replay.ties.fixed")}</th>
+                            <th scope="colgroup" colspan="4">{move || text.t("replay.ties.random")}</th>
+                            <th scope="col" rowspan="2">{move || text.t("replay.column.change")}</th>
+                        </tr>
+                        <tr>
+                            {[(); 2]
+                                .map(|()| view! {
+                                    <th scope="col">{move || text.t("replay.column.alloc_100")}</th>
+                                    <th scope="col">{move || text.t("replay.column.alloc_130")}</th>
+                                    <th scope="col">{move || text.t("replay.column.frag_80")}</th>
+                                    <th scope="col">{move || text.t("replay.column.rank")}</th>
+                                })
+                                .collect_view()}
+                        </tr>
+                    </thead>
+                    <tbody>
+                        {move || {
+                            rows()
+                                .into_iter()
+                                .map(|row| view! {
+                                    <tr data-testid="ranking-row" data-policy=row.entry.id()>
+                                        <th scope="row">
+                                            <span><PolicySign policy=row.entry.id()/> {title(&row.entry)}</span>
+                                        </th>
+                                        {standing(&row.fixed, "fixed")}
+                                        {standing(&row.random, "random")}
+                                        <td data-of="change">{points(row.change())}</td>
+                                    </tr>
+                                })
+                                .collect_view()
+                        }}
+                    </tbody>
+                </table>
+            </div>
+            <p class="note">{move || text.t("replay.ranking.note")}</p>
+        </section>
+    }
+}
