@@ -160,8 +160,6 @@ impl State {
             }
             Reply::Done { run, metrics } => (run == self.run).then_some(LaneEvent::Done(*metrics)),
             Reply::Problems { run, issues } => (run == self.run).then_some(LaneEvent::Problems(issues)),
-            // A lane asks for none.
-            Reply::Replay(_) => None,
             Reply::Failed { message } => self.fail(message),
         }
     }

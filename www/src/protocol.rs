@@ -2,7 +2,7 @@
 //!
 //! Requests and replies are plain objects, written by [`write`] and read by [`read`]. Frames are not: they travel as
 //! bare `ArrayBuffer`s that change owner instead of being copied, in order between the [`Reply`]s, and belong to the
-//! run of the [`Reply::Header`] before them.
+//! run of the [`Reply::Header`] before them. Arrays are about the replay ([`replay_protocol`]).
 
 use residua::probes::Metrics;
 use residua::scenario::Issue;
@@ -34,8 +34,6 @@ pub enum Ask {
     },
     /// One buffer of frames was taken over.
     Taken,
-    /// Something for the replay.
-    Replay(replay_protocol::ReplayAsk),
 }
 
 /// What a worker says.
@@ -68,8 +66,6 @@ pub enum Reply {
         /// Why.
         issues: Vec<Issue>,
     },
-    /// Something about the replay.
-    Replay(replay_protocol::ReplayReply),
     /// The worker cannot go on.
     Failed {
         /// Why.

@@ -14,8 +14,9 @@ use residua::schedulers::Entry;
 use residua::stage::board::Log;
 use residua::stage::packing::{Loaded, Order, PackingRequest};
 use residua::workload::openb::Finding;
-use residua_protocol::replay_protocol::{Handle, Handles, ReplayAsk, ReplayReply};
-use residua_protocol::{Ask, BUILD, Reply, read, write};
+use residua_protocol::replay_protocol::{ReplayAsk, ReplayReply, pack, unpack};
+use residua_protocol::{BUILD, Reply, read};
+use wasm_bindgen::JsValue;
 use web_sys::{File, FileList};
 
 use crate::hands::{Hands, Heard};
@@ -106,6 +107,18 @@ pub struct Progress {
     pub broken: Option<String>,
 }
 
+/// What a worker is asked, and the files beside it.
+struct Question {
+    ask: ReplayAsk,
+    files: Vec<File>,
+}
+
+impl From<ReplayAsk> for Question {
+    fn from(ask: ReplayAsk) -> Self {
+        Self { ask, files: Vec::new() }
+    }
+}
+
 /// A worker's place.
 #[derive(Default)]
 struct Place {
@@ -114,7 +127,7 @@ struct Place {
     generation: u32,
     is_ready: bool,
     /// What it is to hear once it listens.
-    waiting: Vec<ReplayAsk>,
+    waiting: Vec<Question>,
     /// Number of the experiment it was last told to read.
     experiment: u32,
     run: Option<(u32, Key)>,
@@ -144,6 +157,15 @@ impl Hold {
     fn number(&mut self) -> u32 {
         self.next += 1;
         self.next
+    }
+
+    /// What makes a worker read the files of the kinds that are wanted; `None` if the two that are needed are not there.
+    fn reading(&self, number: u32, is_wanted: impl Fn(FileKind) -> bool) -> Option<Question> {
+        let is_whole = [FileKind::Nodes, FileKind::Pods].iter().all(|kind| self.files.contains_key(kind));
+        let wanted = || self.files.iter().filter(|(kind, _)| is_wanted(**kind));
+        let kinds = wanted().map(|(kind, _)| *kind).collect();
+        let files = wanted().map(|(_, file)| file.clone()).collect();
+        is_whole.then(|| Question { ask: ReplayAsk::Load { number, kinds }, files })
     }
 }
 
@@ -248,7 +270,7 @@ impl Replay {
                         *files = Files::Reading;
                     }
                 });
-                self.ask(0, ReplayAsk::Look { number, handle: Handle { kind: None, file } });
+                self.ask(0, Question { ask: ReplayAsk::Look { number }, files: vec![file] });
             }
         }
     }
@@ -261,19 +283,14 @@ impl Replay {
 
     /// Reads the files, if the two that are needed are there.
     pub fn load(self) {
-        let (handles, number) = self.with_hold(|hold| {
-            let file = |kind: FileKind| hold.files.get(&kind).cloned();
-            let more = [FileKind::Order, FileKind::Runs, FileKind::Means];
-            let more = more.into_iter().filter_map(|kind| Some(Handle { kind: Some(kind), file: file(kind)? }));
-            let more = more.collect();
-            let pair = file(FileKind::Nodes).zip(file(FileKind::Pods));
+        let (number, question) = self.with_hold(|hold| {
             hold.experiment = hold.number();
-            (pair.map(|(nodes, pods)| Handles { nodes, pods, more }), hold.experiment)
+            (hold.experiment, hold.reading(hold.experiment, |_| true))
         });
         let names = self.with_hold(|hold| hold.files.iter().map(|(kind, file)| (*kind, file.name())).collect());
         self.names.set(names);
-        match handles {
-            Some(handles) => {
+        match question {
+            Some(question) => {
                 self.files.set(Files::Reading);
                 self.with_hold(|hold| {
                     // What runs belongs to what was read before.
@@ -282,7 +299,7 @@ impl Replay {
                         place.experiment = number;
                     }
                 });
-                self.ask(0, ReplayAsk::Load { number, handles });
+                self.ask(0, question);
             }
             None => self.files.set(Files::Wanting),
         }
@@ -362,7 +379,7 @@ impl Replay {
             }
             for place in &mut hold.places {
                 if let Some((_, key)) = place.run.take() {
-                    post(place, ReplayAsk::Stop);
+                    post(place, &ReplayAsk::Stop.into());
                     if let Some(run) = hold.runs.get_mut(&key) {
                         run.state = State::Stopped;
                     }
@@ -414,40 +431,34 @@ impl Replay {
             }
             let Key { policy, random_ties, order } = key;
             let wants_moves = Some(order) == shown;
-            self.ask(at, ReplayAsk::Run { run, request: PackingRequest { policy, random_ties, order, wants_moves } });
+            let request = PackingRequest { policy, random_ties, order, wants_moves };
+            self.ask(at, ReplayAsk::Run { run, request }.into());
         }
     }
 
     /// Lets a worker read the files that another one has read before.
     fn reload(self, at: usize) {
-        let ask = self.with_hold(|hold| {
-            let file = |kind: FileKind| hold.files.get(&kind).cloned();
-            let order = file(FileKind::Order).map(|file| Handle { kind: Some(FileKind::Order), file });
-            let handles = Handles {
-                nodes: file(FileKind::Nodes)?,
-                pods: file(FileKind::Pods)?,
-                more: order.into_iter().collect(),
-            };
+        let question = self.with_hold(|hold| {
             hold.places[at].experiment = hold.experiment;
-            // Another number: only the first reading is news to the page.
-            Some(ReplayAsk::Load { number: 0, handles })
+            // Another number: only the first reading is news to the page, and what was published is of no use here.
+            hold.reading(0, |kind| !matches!(kind, FileKind::Runs | FileKind::Means))
         });
-        if let Some(ask) = ask {
-            self.ask(at, ask);
+        if let Some(question) = question {
+            self.ask(at, question);
         }
     }
 
-    fn ask(self, at: usize, ask: ReplayAsk) {
+    fn ask(self, at: usize, question: Question) {
         let generation = self.with_hold(|hold| {
             if hold.places.len() <= at {
                 hold.places.resize_with(at + 1, Place::default);
             }
             let place = &mut hold.places[at];
             if place.is_ready {
-                post(place, ask);
+                post(place, &question);
                 return None;
             }
-            place.waiting.push(ask);
+            place.waiting.push(question);
             if place.hands.is_some() {
                 return None;
             }
@@ -466,19 +477,26 @@ impl Replay {
         if is_current != Some(true) {
             return;
         }
-        let reply = match heard {
+        let data = match heard {
             Heard::Failed(message) => return self.fail(at, message),
-            Heard::Message(data) => read::<Reply>(data),
+            Heard::Message(data) => data,
         };
-        match reply {
+        let not_understood =
+            |error: serde_wasm_bindgen::Error| format!("the worker said what the page does not understand: {error}");
+        match unpack::<ReplayReply>(&data) {
+            Some(Ok((reply, beside))) => return self.on_reply(at, reply, &beside),
+            Some(Err(error)) => return self.fail(at, not_understood(error)),
+            None => {}
+        }
+        match read::<Reply>(data) {
             Ok(Reply::Ready { build }) if build == BUILD => self.with_hold(|hold| {
                 let place = &mut hold.places[at];
                 place.is_ready = true;
                 if let Some(hands) = &mut place.hands {
                     hands.listens();
                 }
-                for ask in std::mem::take(&mut place.waiting) {
-                    post(place, ask);
+                for question in std::mem::take(&mut place.waiting) {
+                    post(place, &question);
                 }
             }),
             Ok(Reply::Ready { build }) => {
@@ -486,10 +504,9 @@ impl Replay {
                     format!("page and worker are of different builds ({BUILD} and {build}): reload the page");
                 self.fail(at, message);
             }
-            Ok(Reply::Replay(reply)) => self.on_reply(at, reply),
             Ok(Reply::Failed { message }) => self.fail(at, message),
             Ok(_) => {}
-            Err(error) => self.fail(at, format!("the worker said what the page does not understand: {error}")),
+            Err(error) => self.fail(at, not_understood(error)),
         }
     }
 
@@ -512,7 +529,7 @@ impl Replay {
         self.tell();
     }
 
-    fn on_reply(self, at: usize, reply: ReplayReply) {
+    fn on_reply(self, at: usize, reply: ReplayReply, beside: &[JsValue]) {
         match reply {
             ReplayReply::Looked { number, kind, is_read } => {
                 let is_last = self.with_hold(|hold| {
@@ -540,7 +557,7 @@ impl Replay {
                 self.with_hold(requeue_running);
                 self.files.set(Files::Lost(name));
             }
-            ReplayReply::Progress { run, arrived, arrivals, rejected, points, moves, is_over } => {
+            ReplayReply::Progress { run, arrived, arrivals, rejected, points, is_over } => {
                 let is_mine = self.with_hold(|hold| {
                     let Some((_, key)) = hold.places[at].run.as_ref().filter(|(number, _)| *number == run) else {
                         return false;
@@ -552,8 +569,8 @@ impl Replay {
                         known.points.truncate(kept);
                     }
                     known.points.extend(points);
-                    if known.has_moves {
-                        known.log.push(&moves.to_vec());
+                    if let Some(moves) = beside.first().filter(|_| known.has_moves) {
+                        known.log.push(&js_sys::Uint32Array::from(moves.clone()).to_vec());
                     }
                     if is_over {
                         known.state = State::Done;
@@ -731,8 +748,9 @@ fn ready(files: &Files) -> Option<Arc<Loaded>> {
     }
 }
 
-fn post(place: &Place, ask: ReplayAsk) {
-    if let (Some(hands), Ok(message)) = (&place.hands, write(&Ask::Replay(ask))) {
+fn post(place: &Place, question: &Question) {
+    let files: Vec<JsValue> = question.files.iter().map(JsValue::from).collect();
+    if let (Some(hands), Ok(message)) = (&place.hands, pack(&question.ask, &files)) {
         hands.post(&message);
     }
 }
@@ -741,7 +759,7 @@ fn post(place: &Place, ask: ReplayAsk) {
 fn requeue_running(hold: &mut Hold) {
     for place in &mut hold.places {
         if let Some((_, key)) = place.run.take() {
-            post(place, ReplayAsk::Stop);
+            post(place, &ReplayAsk::Stop.into());
             hold.runs.insert(key, Run::new());
         }
     }

@@ -1,11 +1,13 @@
 //! What a worker does for the replay: reads files, and runs policies in slices. All that it knows about runs is in
 //! [`Bench`] and [`PackingSession`].
 
+use std::collections::BTreeMap;
+
 use js_sys::{Array, Uint32Array};
 use residua::replay::files::FileKind;
 use residua::stage::packing::{Bench, PackingSession, Text, Texts, look};
-use residua_protocol::replay_protocol::{Handle, Handles, ReplayAsk, ReplayReply};
-use residua_protocol::{Reply, write};
+use residua_protocol::replay_protocol::{ReplayAsk, ReplayReply, pack};
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, File, FileReaderSync};
 
 /// How many pods arrive between two looks at the time.
@@ -31,17 +33,17 @@ pub struct ReplayWorker {
 
 impl ReplayWorker {
     /// Does what is asked, or begins to.
-    pub fn hear(&mut self, ask: ReplayAsk, scope: &DedicatedWorkerGlobalScope) {
+    pub fn hear(&mut self, ask: ReplayAsk, beside: &[JsValue], scope: &DedicatedWorkerGlobalScope) {
         match ask {
-            ReplayAsk::Look { number, handle } => {
-                let text = read(&handle.file);
+            ReplayAsk::Look { number } => {
+                let text = beside.first().and_then(|file| file.dyn_ref()).and_then(read);
                 let kind = text.as_ref().and_then(|text| look(&text.text).0);
                 say(scope, ReplayReply::Looked { number, kind, is_read: text.is_some() });
             }
-            ReplayAsk::Load { number, handles } => {
+            ReplayAsk::Load { number, kinds } => {
                 self.run = None;
                 self.bench = None;
-                let reply = match texts(&handles) {
+                let reply = match texts(&kinds, beside) {
                     Err(name) => ReplayReply::Lost { number, name },
                     Ok(texts) => match Bench::load(&texts) {
                         Ok((bench, loaded)) => {
@@ -95,11 +97,10 @@ impl ReplayWorker {
             arrivals: session.arrivals(),
             rejected: session.rejected(),
             points: slice.points,
-            moves,
             is_over: is_over && fault.is_none(),
         };
         // The words change owner instead of being copied.
-        if let Ok(message) = write(&Reply::Replay(report)) {
+        if let Ok(message) = pack(&report, &[moves.into()]) {
             _ = scope.post_message_with_transfer(&message, &Array::of1(&buffer));
         }
         if let Some(message) = fault {
@@ -113,7 +114,7 @@ impl ReplayWorker {
 
 fn say(scope: &DedicatedWorkerGlobalScope, reply: ReplayReply) {
     // There is nobody to tell if telling fails; the page notices silence by itself.
-    if let Ok(message) = write(&Reply::Replay(reply)) {
+    if let Ok(message) = pack(&reply, &[]) {
         _ = scope.post_message(&message);
     }
 }
@@ -126,17 +127,19 @@ fn read(file: &File) -> Option<Text> {
 }
 
 /// The texts of an experiment's files, or the name of the one that cannot be read.
-fn texts(handles: &Handles) -> Result<Texts, String> {
-    let read = |file: &File| read(file).ok_or_else(|| file.name());
-    let mut texts =
-        Texts { nodes: read(&handles.nodes)?, pods: read(&handles.pods)?, order: None, runs: None, means: None };
-    for Handle { kind, file } in &handles.more {
-        match kind {
-            Some(FileKind::Order) => texts.order = Some(read(file)?),
-            Some(FileKind::Runs) => texts.runs = Some(read(file)?),
-            Some(FileKind::Means) => texts.means = Some(read(file)?),
-            _ => {}
-        }
+fn texts(kinds: &[FileKind], files: &[JsValue]) -> Result<Texts, String> {
+    let mut found: BTreeMap<FileKind, Text> = BTreeMap::new();
+    for (kind, file) in kinds.iter().zip(files) {
+        let Some(file) = file.dyn_ref::<File>() else { continue };
+        found.insert(*kind, read(file).ok_or_else(|| file.name())?);
     }
-    Ok(texts)
+    let mut take = |kind: FileKind| found.remove(&kind);
+    let needed = |text: Option<Text>, kind: FileKind| text.ok_or_else(|| kind.name().to_owned());
+    Ok(Texts {
+        nodes: needed(take(FileKind::Nodes), FileKind::Nodes)?,
+        pods: needed(take(FileKind::Pods), FileKind::Pods)?,
+        order: take(FileKind::Order),
+        runs: take(FileKind::Runs),
+        means: take(FileKind::Means),
+    })
 }

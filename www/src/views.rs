@@ -98,6 +98,7 @@ pub fn composed_keys() -> Vec<String> {
         ("view", &["whole", "close"]),
         ("stock", &["model", "nodes", "free", "partly", "full", "idle", "stranded"]),
         ("finding", &["fixed", "random"]),
+        ("column", &["policy", "values", "alloc", "frag"]),
         ("differences", &["exact", "means"]),
         ("ranking", &["falls", "stays"]),
     ] {

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 
 use js_sys::{Array, Uint32Array};
 use residua::stage::session::Session;
+use residua_protocol::replay_protocol::{ReplayAsk, unpack};
 use residua_protocol::{Ask, BUILD, MOST_ON_THE_WAY, Reply, read, write};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
@@ -101,6 +102,13 @@ fn say(scope: &DedicatedWorkerGlobalScope, reply: &Reply) {
 
 impl Worker {
     fn hear(&mut self, data: JsValue) {
+        if let Some(asked) = unpack::<ReplayAsk>(&data) {
+            match asked {
+                Ok((ask, beside)) => self.replay.hear(ask, &beside, &self.scope),
+                Err(error) => say(&self.scope, &Reply::Failed { message: error.to_string() }),
+            }
+            return self.go_on();
+        }
         match read::<Ask>(data) {
             Ok(Ask::Start { run, request }) => {
                 self.run = run;
@@ -121,7 +129,6 @@ impl Worker {
             }
             // What is on its way from a run before may still be taken over after the next has begun.
             Ok(Ask::Taken) => self.on_the_way = self.on_the_way.saturating_sub(1),
-            Ok(Ask::Replay(ask)) => self.replay.hear(ask, &self.scope),
             Err(error) => say(&self.scope, &Reply::Failed { message: error.to_string() }),
         }
         self.go_on();

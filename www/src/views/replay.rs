@@ -9,7 +9,7 @@ use super::replay_controls::{Controls, Policies};
 use super::replay_figures::Figures;
 use super::replay_files::{DropPanel, FilesPanel, Report};
 use super::replay_floor::FloorSection;
-use super::replay_ranking::{Differences, Ranking};
+use super::replay_ranking::{Differences, FGD, Ranking};
 use super::topbar::TopBar;
 use crate::i18n::{Said, Text, use_text};
 use crate::numbers::{Numbers, use_numbers};
@@ -107,6 +107,27 @@ fn ended(replay: Replay, random_ties: bool) -> Vec<Ended> {
     ended
 }
 
+/// FGD leads with fixed ties and does not with random ones.
+struct Turned {
+    fixed: f64,
+    random: f64,
+    best: Entry,
+    best_alloc: f64,
+}
+
+/// Whether the tie-break turns the ranking; `None` also as long as not both kinds are done.
+fn turned(replay: Replay) -> Option<Turned> {
+    let is_both = replay.settings.with(|settings| settings.both);
+    let (fixed, random) = (ended(replay, false), ended(replay, true));
+    if !is_both || fixed.len() != random.len() {
+        return None;
+    }
+    let leader = fixed.first().filter(|first| first.entry.id() == FGD)?;
+    let best = random.first().filter(|first| first.entry.id() != FGD)?;
+    let own = random.iter().find(|ended| ended.entry.id() == FGD)?;
+    Some(Turned { fixed: leader.alloc, random: own.alloc, best: best.entry, best_alloc: best.alloc })
+}
+
 /// What this run shows, in a sentence with its numbers; before there is one, what this page is.
 #[component]
 fn Head() -> impl IntoView {
@@ -123,6 +144,12 @@ fn Head() -> impl IntoView {
         };
         if !is_at_rest {
             return Some(text.tf("replay.filling", &[("gpus", &gpus)]));
+        }
+        if let Some(turned) = turned(replay) {
+            let [fixed, random, best_alloc] = [turned.fixed, turned.random, turned.best_alloc].map(percent);
+            let best = title(&turned.best);
+            let values = [("fixed", &fixed), ("random", &random), ("best", &best), ("best_alloc", &best_alloc)];
+            return Some(text.tf("replay.finding.both", &values.map(|(name, value)| (name, value.as_str()))));
         }
         let key = if random { "replay.finding.random" } else { "replay.finding.fixed" };
         Some(text.tf(

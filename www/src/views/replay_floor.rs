@@ -262,6 +262,7 @@ fn FloorGrid(now: StoredValue<Now, LocalStorage>, turn: RwSignal<u32>) -> impl I
         })
     };
     view! {
+        <div class="floor-panel">
         <div
             class="grid floor-grid"
             node_ref=wrapper
@@ -289,6 +290,7 @@ fn FloorGrid(now: StoredValue<Now, LocalStorage>, turn: RwSignal<u32>) -> impl I
             <p class="sr" role="status">
                 {move || by_keys.get().then(said).flatten().map(|said| format!("{}: {}", said.name, said.words))}
             </p>
+        </div>
         </div>
         <p class="sr" id="floor-keys">{move || text.t("grid.keys")}</p>
     }

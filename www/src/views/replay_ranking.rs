@@ -12,7 +12,7 @@ use crate::numbers::{NOTHING, use_numbers};
 use crate::replay::{title, use_replay};
 
 /// The policy whose lead is in question.
-const FGD: &str = "fgd-paper";
+pub const FGD: &str = "fgd-paper";
 
 /// The largest difference from what was published, policy by policy.
 #[component]
@@ -48,37 +48,43 @@ pub fn Differences() -> impl IntoView {
                     let kind = if is_exact { "replay.differences.exact" } else { "replay.differences.means" };
                     view! {
                         <p>{text.t(kind)}</p>
-                        <ul class="difference-list">
-                            {rows
-                                .into_iter()
-                                .map(|(entry, comparison)| {
-                                    let (alloc, frag) = greatest(&comparison.pairs);
-                                    let count = comparison.pairs.len() as f64;
-                                    view! {
-                                        <li
-                                            data-testid="difference"
-                                            data-policy=entry.id()
-                                            data-points=comparison.pairs.len().to_string()
-                                            data-alloc=alloc.to_string()
-                                            data-frag=frag.to_string()
-                                        >
-                                            <PolicySign policy=entry.id()/>
-                                            <b>{title(&entry)}</b>
-                                            <span>
-                                                {text.tf("replay.difference", &[
-                                                    ("points", &text.count("replay.points", count, &numbers.whole(count))),
-                                                    ("alloc", &numbers.fixed(alloc, 4)),
-                                                    ("frag", &numbers.fixed(frag, 4)),
-                                                ])}
-                                            </span>
-                                            {(entry.id() == "random-paper").then(|| view! {
-                                                <span class="note">{text.t("replay.difference.random")}</span>
-                                            })}
-                                        </li>
-                                    }
-                                })
-                                .collect_view()}
-                        </ul>
+                        <div class="scroll difference-scroll" tabindex="0" role="region" aria-labelledby="differences-title">
+                            <table>
+                                <thead>
+                                    <tr>
+                                        {["policy", "values", "alloc", "frag"]
+                                            .map(|name| view! {
+                                                <th scope="col">{text.t(&format!("replay.column.{name}"))}</th>
+                                            })
+                                            .collect_view()}
+                                    </tr>
+                                </thead>
+                                <tbody>
+                                    {rows
+                                        .into_iter()
+                                        .map(|(entry, comparison)| {
+                                            let (alloc, frag) = greatest(&comparison.pairs);
+                                            view! {
+                                                <tr
+                                                    data-testid="difference"
+                                                    data-policy=entry.id()
+                                                    data-alloc=alloc.to_string()
+                                                    data-frag=frag.to_string()
+                                                >
+                                                    <th scope="row">
+                                                        <span><PolicySign policy=entry.id()/> {title(&entry)}</span>
+                                                    </th>
+                                                    <td>{numbers.whole(comparison.pairs.len() as f64)}</td>
+                                                    <td>{numbers.fixed(alloc, 4)}</td>
+                                                    <td>{numbers.fixed(frag, 4)}</td>
+                                                </tr>
+                                            }
+                                        })
+                                        .collect_view()}
+                                </tbody>
+                            </table>
+                        </div>
+                        <p class="note">{text.t("replay.difference.random")}</p>
                     }.into_any()
                 }}
             </section>
