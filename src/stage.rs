@@ -4,6 +4,9 @@
 //! the page only plays it. [`glyph`], [`tile`] and [`charts`] turn frames into lists of [`marks`] to draw, which the
 //! page paints on a canvas and [`svg`] writes as text for tests and exports.
 //!
+//! A replay has a brain of its own, [`packing`], which tells the page curves and where pods went; [`board`] puts the
+//! cluster together from that, [`figure`] and [`devices`] draw it, [`ranking`] lists it.
+//!
 //! It does not decide what a number is called or how it is written: labels come from the caller, in the reader's
 //! language.
 

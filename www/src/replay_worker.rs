@@ -123,7 +123,7 @@ fn say(scope: &DedicatedWorkerGlobalScope, reply: ReplayReply) {
 fn read(file: &File) -> Option<Text> {
     let reader = FileReaderSync::new().ok().filter(|_| file.size() <= MOST_BYTES)?;
     let text = reader.read_as_text(file).ok()?;
-    Some(Text { name: file.name(), text: text.into() })
+    Some(Text { name: file.name(), text })
 }
 
 /// The texts of an experiment's files, or the name of the one that cannot be read.

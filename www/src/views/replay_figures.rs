@@ -22,7 +22,7 @@ const HEIGHT: f64 = 280.0;
 const LABELS_FROM: f64 = 420.0;
 
 /// Close up, the horizontal axis begins here: before, hardly anything is turned away and all policies are one line.
-const CLOSE_FROM: f64 = 70.0;
+const CLOSE_FROM: f64 = 80.0;
 
 /// What a figure shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -135,7 +135,7 @@ fn LeftOuts() -> impl IntoView {
         {move || {
             let list = replay.left_out.get();
             (!list.is_empty()).then(|| view! {
-                <ul class="field-error" role="alert" data-testid="replay-left-out">
+                <div class="field-error" role="alert" data-testid="replay-left-out"><ul>
                     {list
                         .iter()
                         .map(|file| {
@@ -149,7 +149,7 @@ fn LeftOuts() -> impl IntoView {
                             }
                         })
                         .collect_view()}
-                </ul>
+                </ul></div>
             })
         }}
     }
