@@ -4,10 +4,14 @@
 //! penalty least – the *change* of Φ, not Φ itself, which would merely pick nodes that were already pretty.
 
 use crate::cluster::{NodeId, NodeType};
-use crate::engine::port::{Ask, Score, View};
+use crate::engine::port::{Ask, Open, Score, Search, View};
 use crate::resources::{Amounts, DIMS, Dim, DimMask};
 use crate::schedulers::{Arena, Card, Knob, Tuning};
 use crate::workload::JobClass;
+
+use bounds::{Bounds, Factors, Offer, Row};
+
+mod bounds;
 
 /// Roster entry.
 pub const CARD: Card = Card {
@@ -82,7 +86,7 @@ struct Weights {
 struct Ragp {
     dims: DimMask,
     /// 1 for a dimension that is seen, 0 for one that is not: sums over all seven need no branches.
-    seen: [f64; DIMS],
+    is_seen: [f64; DIMS],
     /// 1 ÷ number of dimensions seen.
     per_dim: f64,
     weights: Weights,
@@ -90,6 +94,21 @@ struct Ragp {
     direction: Vec<[f64; DIMS]>,
     /// Φ of each node as it is, with the version of the node it was computed for.
     before: Vec<(u32, f64)>,
+    /// Lower bounds, up to date with the view's changes up to `seen`; made when they are first asked for.
+    bounds: Option<Bounds>,
+    seen: u64,
+    offers: Vec<Offer>,
+}
+
+/// What Φ looks at.
+struct Measures {
+    /// |u|²
+    squares: f64,
+    /// u·ŵ
+    along: f64,
+    mean: f64,
+    /// Sum of the squares of what is missing to τ.
+    empty: f64,
 }
 
 impl Ragp {
@@ -98,7 +117,7 @@ impl Ragp {
         let dims = tuning.score_dims;
         Self {
             dims,
-            seen: Dim::ALL.map(|dim| if dims.has(dim) { 1.0 } else { 0.0 }),
+            is_seen: Dim::ALL.map(|dim| if dims.has(dim) { 1.0 } else { 0.0 }),
             per_dim: 1.0 / dims.len().max(1) as f64,
             weights: Weights {
                 imbalance: knob(0),
@@ -111,33 +130,44 @@ impl Ragp {
             },
             direction: Vec::new(),
             before: Vec::new(),
+            bounds: None,
+            seen: 0,
+            offers: Vec::new(),
         }
     }
 
     /// What is left ÷ nominal in every seen dimension, never below zero; 0 in the others.
     fn normalise(&self, view: &View<'_>, node: NodeId, left: &Amounts) -> [f64; DIMS] {
         let inverse = view.inverse_capacity(node);
-        core::array::from_fn(|m| f64::from(left.0[m].max(0)) * inverse[m] * self.seen[m])
+        core::array::from_fn(|m| f64::from(left.0[m].max(0)) * inverse[m] * self.is_seen[m])
     }
 
     fn mean(&self, left: &[f64; DIMS]) -> f64 {
         left.iter().sum::<f64>() * self.per_dim
     }
 
-    /// Φ: how bad the shape of a leftover is. Each term lies in 0..1.
-    fn penalty(&self, left: &[f64; DIMS], direction: &[f64; DIMS]) -> f64 {
-        let weights = &self.weights;
-        let (mut squares, mut dot, mut empty) = (0.0, 0.0, 0.0);
+    fn measure(&self, left: &[f64; DIMS], direction: &[f64; DIMS]) -> Measures {
+        let (mut squares, mut along, mut empty) = (0.0, 0.0, 0.0);
         for m in 0..DIMS {
             squares += left[m] * left[m];
-            dot += left[m] * direction[m];
-            let missing = (1.0 - left[m] * weights.per_tau).max(0.0) * self.seen[m];
+            along += left[m] * direction[m];
+            let missing = (1.0 - left[m] * self.weights.per_tau).max(0.0) * self.is_seen[m];
             empty += missing * missing;
         }
-        let mean = self.mean(left);
+        Measures { squares, along, mean: self.mean(left), empty }
+    }
+
+    /// Φ: how bad the shape of a leftover is. Each term lies in 0..1.
+    fn penalty(&self, left: &[f64; DIMS], direction: &[f64; DIMS]) -> f64 {
+        self.penalty_of(left, direction, &self.measure(left, direction))
+    }
+
+    fn penalty_of(&self, left: &[f64; DIMS], direction: &[f64; DIMS], measures: &Measures) -> f64 {
+        let weights = &self.weights;
+        let Measures { squares, along, mean, empty } = *measures;
         let variance = (squares * self.per_dim - mean * mean).max(0.0);
         // Nothing left points nowhere in particular: no penalty.
-        let cosine = if squares > 0.0 { dot / libm::sqrt(squares) } else { 1.0 };
+        let cosine = if squares > 0.0 { along / libm::sqrt(squares) } else { 1.0 };
         let free_gpu = left[Dim::Gpu.index()];
         let mut penalty = weights.imbalance * variance
             + weights.alignment * mean * (1.0 - cosine)
@@ -168,6 +198,58 @@ impl Ragp {
         let penalty = self.penalty(&left, &self.direction[view.type_index(node)]);
         self.before[node.index()] = (version, penalty);
         penalty
+    }
+
+    /// Brings the bounds up to date.
+    fn catch_up(&mut self, view: &View<'_>) {
+        let (changed, end) = view.changes_since(self.seen);
+        match (&mut self.bounds, changed) {
+            (Some(_), Some(changed)) => {
+                for &node in changed {
+                    self.look_at(view, node);
+                }
+            }
+            (bounds, _) => {
+                if bounds.is_none() {
+                    *bounds = Some(Bounds::new(view.nodes, view.node_types().len()));
+                }
+                for node in 0..view.len() as u32 {
+                    self.look_at(view, NodeId(node));
+                }
+            }
+        }
+        self.seen = end;
+    }
+
+    fn look_at(&mut self, view: &View<'_>, node: NodeId) {
+        let left = self.normalise(view, node, &view.available(node));
+        let direction = &self.direction[view.type_index(node)];
+        let measures = self.measure(&left, direction);
+        let penalty = self.penalty_of(&left, direction, &measures);
+        self.before[node.index()] = (view.version(node), penalty);
+        let Measures { squares, along, mean, empty } = measures;
+        let before = if self.weights.is_absolute { 0.0 } else { penalty };
+        if let Some(bounds) = &mut self.bounds {
+            bounds.set(node, &Row { left, squares, along, mean, empty, before });
+        }
+    }
+
+    /// Bounds of what one task of `ask` costs, on all nodes.
+    fn bound(&mut self, view: &View<'_>, ask: &Ask) {
+        let mut all = core::mem::take(&mut self.offers);
+        all.clear();
+        all.extend(view.inverse.iter().zip(&self.direction).map(|(inverse, direction)| {
+            let asked = core::array::from_fn(|m| f64::from(ask.demand.0[m]) * inverse[m] * self.is_seen[m]);
+            let Measures { along, mean, .. } = self.measure(&asked, direction);
+            Offer { asked, along, mean }
+        }));
+        let Weights { imbalance, alignment, exhaustion, shortfall, tightness, .. } = self.weights;
+        let total = imbalance + alignment + exhaustion + shortfall + tightness;
+        let factors = Factors { imbalance, alignment, exhaustion, tightness, per_dim: self.per_dim, total };
+        if let Some(bounds) = &mut self.bounds {
+            bounds.compute(&all, ask.types, &factors);
+        }
+        self.offers = all;
     }
 }
 
@@ -206,6 +288,35 @@ impl Score for Ragp {
         let after = self.penalty(&left, &self.direction[view.type_index(node)]);
         let before = if self.weights.is_absolute { 0.0 } else { self.penalty_before(view, node) };
         after - before + self.weights.tightness * self.mean(&left)
+    }
+
+    fn search(&mut self, view: &View<'_>, ask: &Ask, open: &Open<'_>) -> Search {
+        // Bounds know no leftover below zero. Where all dimensions that count must fit, there is none.
+        if self.dims.and(open.dims()) != self.dims {
+            return Search::NeedsList;
+        }
+        self.catch_up(view);
+        self.bound(view, ask);
+        let Some(mut bounds) = self.bounds.take() else { return Search::NeedsList };
+        let mut best: Option<(f64, NodeId)> = None;
+        let mut limit = f64::INFINITY;
+        while let Some(places) = bounds.take(limit) {
+            for place in places {
+                let Some(node) = bounds.within(place, limit) else { continue };
+                if !open.has(node) {
+                    continue;
+                }
+                let cost = self.score(view, ask, node);
+                #[expect(clippy::float_cmp, reason = "equal costs are equal bits: the lower node wins")]
+                let is_better = best.is_none_or(|(least, first)| cost < least || (cost == least && node < first));
+                if is_better {
+                    best = Some((cost, node));
+                    limit = cost;
+                }
+            }
+        }
+        self.bounds = Some(bounds);
+        best.map_or(Search::Nothing, |(_, node)| Search::Found(node))
     }
 }
 
