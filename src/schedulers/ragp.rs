@@ -10,8 +10,10 @@ use crate::schedulers::{Arena, Card, Knob, Tuning};
 use crate::workload::JobClass;
 
 use bounds::{Bounds, Factors, Offer, Row};
+use shelf::Shelf;
 
 mod bounds;
+mod shelf;
 
 /// Roster entry.
 pub const CARD: Card = Card {
@@ -94,10 +96,13 @@ struct Ragp {
     direction: Vec<[f64; DIMS]>,
     /// Φ of each node as it is, with the version of the node it was computed for.
     before: Vec<(u32, f64)>,
-    /// Lower bounds, up to date with the view's changes up to `seen`; made when they are first asked for.
-    bounds: Option<Bounds>,
+    /// By type: its nodes, up to date with the view's changes up to `seen`. Empty until they are first asked for.
+    shelves: Vec<Shelf>,
+    /// The place of each node on its shelf.
+    places: Vec<usize>,
     seen: u64,
-    offers: Vec<Offer>,
+    /// Room to work in.
+    bounds: Bounds,
 }
 
 /// What Φ looks at.
@@ -130,9 +135,10 @@ impl Ragp {
             },
             direction: Vec::new(),
             before: Vec::new(),
-            bounds: None,
+            shelves: Vec::new(),
+            places: Vec::new(),
             seen: 0,
-            offers: Vec::new(),
+            bounds: Bounds::default(),
         }
     }
 
@@ -200,56 +206,84 @@ impl Ragp {
         penalty
     }
 
-    /// Brings the bounds up to date.
+    /// Brings the shelves up to date.
     fn catch_up(&mut self, view: &View<'_>) {
         let (changed, end) = view.changes_since(self.seen);
-        match (&mut self.bounds, changed) {
-            (Some(_), Some(changed)) => {
+        self.seen = end;
+        match changed {
+            Some(changed) if !self.shelves.is_empty() => {
                 for &node in changed {
                     self.look_at(view, node);
                 }
             }
-            (bounds, _) => {
-                if bounds.is_none() {
-                    *bounds = Some(Bounds::new(view.nodes, view.node_types().len()));
+            _ => {
+                if self.shelves.is_empty() {
+                    self.stock(view);
                 }
                 for node in 0..view.len() as u32 {
                     self.look_at(view, NodeId(node));
                 }
             }
         }
-        self.seen = end;
+    }
+
+    /// Puts every node on its shelf.
+    fn stock(&mut self, view: &View<'_>) {
+        let mut nodes = vec![Vec::new(); view.node_types().len()];
+        self.places = (0..view.len() as u32)
+            .map(|node| {
+                let shelf: &mut Vec<NodeId> = &mut nodes[view.type_index(NodeId(node))];
+                shelf.push(NodeId(node));
+                shelf.len() - 1
+            })
+            .collect();
+        self.shelves = nodes.into_iter().map(Shelf::new).collect();
     }
 
     fn look_at(&mut self, view: &View<'_>, node: NodeId) {
-        let left = self.normalise(view, node, &view.available(node));
-        let direction = &self.direction[view.type_index(node)];
+        let available = view.available(node);
+        let left = self.normalise(view, node, &available);
+        let kind = view.type_index(node);
+        let direction = &self.direction[kind];
         let measures = self.measure(&left, direction);
         let penalty = self.penalty_of(&left, direction, &measures);
         self.before[node.index()] = (view.version(node), penalty);
         let Measures { squares, along, mean, empty } = measures;
         let before = if self.weights.is_absolute { 0.0 } else { penalty };
-        if let Some(bounds) = &mut self.bounds {
-            bounds.set(node, &Row { left, squares, along, mean, empty, before });
-        }
+        let row = Row { left, squares, along, mean, empty, before };
+        let is_unused = available == view.node_types()[kind].capacity;
+        self.shelves[kind].set(node, available[Dim::Gpu], is_unused, &row, &mut self.places);
     }
 
-    /// Bounds of what one task of `ask` costs, on all nodes.
+    /// Bounds of what one task of `ask` costs on the used nodes of allowed types that have GPUs enough.
     fn bound(&mut self, view: &View<'_>, ask: &Ask) {
-        let mut all = core::mem::take(&mut self.offers);
-        all.clear();
-        all.extend(view.inverse.iter().zip(&self.direction).map(|(inverse, direction)| {
-            let asked = core::array::from_fn(|m| f64::from(ask.demand.0[m]) * inverse[m] * self.is_seen[m]);
-            let Measures { along, mean, .. } = self.measure(&asked, direction);
-            Offer { asked, along, mean }
-        }));
         let Weights { imbalance, alignment, exhaustion, shortfall, tightness, .. } = self.weights;
         let total = imbalance + alignment + exhaustion + shortfall + tightness;
         let factors = Factors { imbalance, alignment, exhaustion, tightness, per_dim: self.per_dim, total };
-        if let Some(bounds) = &mut self.bounds {
-            bounds.compute(&all, ask.types, &factors);
+        self.bounds.clear();
+        for (kind, shelf) in self.shelves.iter().enumerate().filter(|(kind, _)| ask.types.allows(*kind)) {
+            let inverse = view.inverse[kind];
+            let asked = core::array::from_fn(|m| f64::from(ask.demand.0[m]) * inverse[m] * self.is_seen[m]);
+            let Measures { along, mean, .. } = self.measure(&asked, &self.direction[kind]);
+            let places = shelf.used(ask.demand[Dim::Gpu]);
+            self.bounds.add(kind, shelf, places, &Offer { asked, along, mean }, &factors);
         }
-        self.offers = all;
+    }
+}
+
+/// The best node found so far: lowest cost, then lowest node.
+struct Best {
+    cost: f64,
+    node: Option<NodeId>,
+}
+
+impl Best {
+    fn offer(&mut self, cost: f64, node: NodeId) {
+        #[expect(clippy::float_cmp, reason = "equal costs are equal bits")]
+        let is_better = cost < self.cost || (cost == self.cost && self.node.is_none_or(|best| node < best));
+        if is_better {
+            *self = Self { cost, node: Some(node) };
+        }
     }
 }
 
@@ -297,26 +331,32 @@ impl Score for Ragp {
         }
         self.catch_up(view);
         self.bound(view, ask);
-        let Some(mut bounds) = self.bounds.take() else { return Search::NeedsList };
-        let mut best: Option<(f64, NodeId)> = None;
-        let mut limit = f64::INFINITY;
-        while let Some(places) = bounds.take(limit) {
-            for place in places {
-                let Some(node) = bounds.within(place, limit) else { continue };
-                if !open.has(node) {
-                    continue;
-                }
-                let cost = self.score(view, ask, node);
-                #[expect(clippy::float_cmp, reason = "equal costs are equal bits: the lower node wins")]
-                let is_better = best.is_none_or(|(least, first)| cost < least || (cost == least && node < first));
-                if is_better {
-                    best = Some((cost, node));
-                    limit = cost;
-                }
+        let mut best = Best { cost: f64::INFINITY, node: None };
+        let (lowest, chunks) = (self.bounds.lowest_chunk(), self.bounds.len());
+        let (shelves, mut bounds) = (core::mem::take(&mut self.shelves), core::mem::take(&mut self.bounds));
+        // Unused nodes of a type are alike: the first that is open speaks for all.
+        for shelf in &shelves {
+            if let Some(node) = shelf.unused().take_while(|node| open.fits(*node)).find(|node| open.is_allowed(*node)) {
+                best.offer(self.score(view, ask, node), node);
             }
         }
-        self.bounds = Some(bounds);
-        best.map_or(Search::Nothing, |(_, node)| Search::Found(node))
+        let mut look = |chunk: usize, best: &mut Best| {
+            bounds.visit(chunk, &shelves, best.cost, |node| {
+                if open.has(node) {
+                    best.offer(self.score(view, ask, node), node);
+                }
+                best.cost
+            });
+        };
+        // Where the lowest bound is, the best node often is too; then few others need a look.
+        if let Some(chunk) = lowest {
+            look(chunk, &mut best);
+        }
+        for chunk in 0..chunks {
+            look(chunk, &mut best);
+        }
+        (self.shelves, self.bounds) = (shelves, bounds);
+        best.node.map_or(Search::Nothing, Search::Found)
     }
 }
 

@@ -22,11 +22,18 @@ impl Open<'_> {
     /// Whether the node may take the task.
     #[must_use]
     pub fn has(&self, node: NodeId) -> bool {
-        self.belief.fits(node, self.ask, self.dims) && self.is_allowed(node)
+        self.fits(node) && self.is_allowed(node)
+    }
+
+    /// Whether the task fits on the node, whatever rules say.
+    #[must_use]
+    pub fn fits(&self, node: NodeId) -> bool {
+        self.belief.fits(node, self.ask, self.dims)
     }
 
     /// Whether no rule keeps the job off the node, whatever room there is.
-    pub(crate) fn is_allowed(&self, node: NodeId) -> bool {
+    #[must_use]
+    pub fn is_allowed(&self, node: NodeId) -> bool {
         !self.queue.is_kept_from(node, self.slot)
             && !self.belief.is_cordoned(node)
             && Belief::allows(self.setup, node, self.ask)

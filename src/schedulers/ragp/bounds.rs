@@ -18,22 +18,17 @@ use core::ops::Range;
 
 use crate::cluster::NodeId;
 use crate::resources::{DIMS, Dim};
-use crate::workload::TypeMask;
+use crate::schedulers::ragp::shelf::{LANES, Lanes, Shelf};
 
-/// Nodes of a block: two vectors of most processors, and of WASM.
-pub(super) const LANES: usize = 8;
+/// Places of a chunk, which is passed over at once if none of its bounds is low enough.
+const CHUNK: usize = 8 * LANES;
 
-/// Blocks of a chunk, which is passed over at once if none of its bounds is low enough.
-const CHUNK: usize = 8;
-
-/// More than the rounding of |u − a|² and of (u − a)·ŵ: these are sums of at most 7 products of numbers up to 1, so of
-/// numbers up to 14 in all, rounded to 2⁻²⁴ some twenty times.
+/// More than the rounding of |u − a|² and of (u − a)·ŵ in single precision: sums of at most 7 products of numbers up to 1
+/// and twice that, rounded to 2⁻²⁴ of their size some twenty times, make 7·10⁻⁶ at most.
 const SLACK: f32 = 1e-5;
 
-type Lanes = [f32; LANES];
-
 /// What is kept of a node's leftover u, normalised.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub left: [f64; DIMS],
     /// |u|²
@@ -69,119 +64,83 @@ pub(super) struct Factors {
     pub total: f64,
 }
 
-/// [`Row`]s side by side.
-#[derive(Clone, Debug)]
-struct Block {
-    left: [Lanes; DIMS],
-    squares: Lanes,
-    along: Lanes,
-    mean: Lanes,
-    empty: Lanes,
-    before: Lanes,
-}
-
-impl Block {
-    /// No nodes: nothing fits where less than nothing is left.
-    const EMPTY: Self = {
-        let mut left = [[0.0; LANES]; DIMS];
-        left[Dim::Gpu.index()] = [f32::NEG_INFINITY; LANES];
-        let none = [0.0; LANES];
-        Self { left, squares: none, along: none, mean: none, empty: none, before: none }
-    };
-}
-
-/// Lower bounds of all nodes, and what they are made from.
+/// The bounds of one task.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bounds {
-    /// Nodes of one type stand together, in rising order.
-    blocks: Vec<Block>,
-    /// Place of each node among the lanes of the blocks.
-    place: Vec<usize>,
-    /// Node of each place; none in the last places of a type.
-    node: Vec<Option<NodeId>>,
-    /// Blocks of each chunk, and the type of their nodes.
-    chunks: Vec<(Range<usize>, usize)>,
-    /// The bounds of the last task.
     lowest: Vec<Lanes>,
-    /// Least bound of each chunk not taken yet.
-    least: Vec<f32>,
+    chunks: Vec<Chunk>,
+}
+
+#[derive(Clone, Debug)]
+struct Chunk {
+    shelf: usize,
+    /// Places on the shelf.
+    places: Range<usize>,
+    /// Where their bounds begin.
+    first: usize,
+    least: f32,
 }
 
 impl Bounds {
-    /// For nodes of these types.
-    pub fn new(types: &[u8], kinds: usize) -> Self {
-        let mut bounds = Self { place: vec![0; types.len()], ..Self::default() };
-        for kind in 0..kinds {
-            let first = bounds.blocks.len();
-            for (index, _) in types.iter().enumerate().filter(|(_, of)| usize::from(**of) == kind) {
-                if bounds.node.len() == bounds.blocks.len() * LANES {
-                    bounds.blocks.push(Block::EMPTY);
+    pub fn clear(&mut self) {
+        self.lowest.clear();
+        self.chunks.clear();
+    }
+
+    /// Adds the bounds of some places of a shelf.
+    pub fn add(&mut self, at: usize, shelf: &Shelf, places: Range<usize>, offer: &Offer, factors: &Factors) {
+        let constants = Constants::new(offer, factors);
+        let blocks = places.start / LANES..places.end.div_ceil(LANES);
+        for from in blocks.clone().step_by(CHUNK / LANES) {
+            let chunk = from..(from + CHUNK / LANES).min(blocks.end);
+            let first = self.lowest.len();
+            self.lowest.resize(first + chunk.len(), [0.0; LANES]);
+            let least = constants.bound(shelf, chunk.clone(), &mut self.lowest[first..]);
+            let places = (chunk.start * LANES).max(places.start)..(chunk.end * LANES).min(places.end);
+            self.chunks.push(Chunk { shelf: at, places, first: first * LANES, least });
+        }
+    }
+
+    /// Number of chunks.
+    pub fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// The chunk with the least bound.
+    pub fn lowest_chunk(&self) -> Option<usize> {
+        let least = |chunk: &usize| self.chunks[*chunk].least;
+        (0..self.chunks.len()).reduce(|best, chunk| if least(&chunk) < least(&best) { chunk } else { best })
+    }
+
+    /// Tells `visit` each node of a chunk that may cost no more than `limit`; the limit becomes what it returns.
+    pub fn visit(&mut self, chunk: usize, shelves: &[Shelf], limit: f64, mut visit: impl FnMut(NodeId) -> f64) {
+        // Rounded to single precision, which the margin of bounds allows for.
+        let mut limit = limit as f32;
+        let Chunk { shelf, places, first, least } = &mut self.chunks[chunk];
+        if *least > limit {
+            return;
+        }
+        *least = f32::INFINITY;
+        let (shelf, skipped) = (&shelves[*shelf], places.start % LANES);
+        for block in 0..(skipped + places.len()).div_ceil(LANES) {
+            let lowest = &self.lowest[*first / LANES + block];
+            if lowest.iter().all(|bound| *bound > limit) {
+                continue;
+            }
+            for (lane, bound) in lowest.iter().enumerate() {
+                let place = places.start - skipped + block * LANES + lane;
+                if *bound <= limit && places.contains(&place) {
+                    limit = visit(shelf.node(place)) as f32;
                 }
-                bounds.place[index] = bounds.node.len();
-                bounds.node.push(Some(NodeId(index as u32)));
-            }
-            bounds.node.resize(bounds.blocks.len() * LANES, None);
-            let blocks = first..bounds.blocks.len();
-            let chunks = blocks.clone().step_by(CHUNK);
-            bounds.chunks.extend(chunks.map(|from| (from..(from + CHUNK).min(blocks.end), kind)));
-        }
-        bounds.lowest = vec![[f32::INFINITY; LANES]; bounds.blocks.len()];
-        bounds.least = vec![f32::INFINITY; bounds.chunks.len()];
-        bounds
-    }
-
-    pub fn set(&mut self, node: NodeId, row: &Row) {
-        let place = self.place[node.index()];
-        let (block, lane) = (&mut self.blocks[place / LANES], place % LANES);
-        for (column, left) in block.left.iter_mut().zip(row.left) {
-            column[lane] = left as f32;
-        }
-        block.squares[lane] = row.squares as f32;
-        block.along[lane] = row.along as f32;
-        block.mean[lane] = row.mean as f32;
-        block.empty[lane] = row.empty as f32;
-        block.before[lane] = row.before as f32;
-    }
-
-    /// Computes the bound of every node whose type is allowed, for `offers` by type.
-    pub fn compute(&mut self, offers: &[Offer], types: TypeMask, factors: &Factors) {
-        for ((chunk, kind), least) in self.chunks.iter().zip(&mut self.least) {
-            *least = if types.allows(*kind) {
-                let constants = Constants::new(&offers[*kind], factors);
-                constants.bound(&self.blocks[chunk.clone()], &mut self.lowest[chunk.clone()])
-            } else {
-                f32::INFINITY
-            };
-        }
-    }
-
-    /// Takes the chunk with the least bound, unless that is above `limit`: its places.
-    pub fn take(&mut self, limit: f64) -> Option<Range<usize>> {
-        let (mut first, mut least) = (0, f32::INFINITY);
-        for (chunk, bound) in self.least.iter().enumerate() {
-            if *bound < least {
-                (first, least) = (chunk, *bound);
             }
         }
-        if least.is_infinite() || f64::from(least) > limit {
-            return None;
-        }
-        self.least[first] = f32::INFINITY;
-        let blocks = &self.chunks[first].0;
-        Some(blocks.start * LANES..blocks.end * LANES)
-    }
-
-    /// The node at this place, if it can cost no more than `limit`.
-    pub fn within(&self, place: usize, limit: f64) -> Option<NodeId> {
-        let bound = self.lowest[place / LANES][place % LANES];
-        if f64::from(bound) <= limit { self.node[place] } else { None }
     }
 }
 
 /// What does not differ among nodes of a type, in single precision.
 struct Constants {
     /// −2 a
-    twice: Lanes,
+    twice: [f32; DIMS],
     squares: f32,
     along: f32,
     mean: f32,
@@ -196,12 +155,8 @@ struct Constants {
 
 impl Constants {
     fn new(offer: &Offer, factors: &Factors) -> Self {
-        let mut twice = [0.0; LANES];
-        for (twice, asked) in twice.iter_mut().zip(offer.asked) {
-            *twice = (-2.0 * asked) as f32;
-        }
         Self {
-            twice,
+            twice: offer.asked.map(|asked| (-2.0 * asked) as f32),
             squares: offer.asked.iter().map(|asked| asked * asked).sum::<f64>() as f32,
             along: offer.along as f32 - SLACK,
             mean: offer.mean as f32,
@@ -211,33 +166,34 @@ impl Constants {
             exhaustion: (factors.exhaustion * factors.per_dim) as f32,
             tightness: factors.tightness as f32,
             per_dim: factors.per_dim as f32,
-            margin: factors.total as f32 * 2.0 * SLACK,
+            margin: 2.0 * SLACK * factors.total as f32,
         }
     }
 
     /// Bounds of some blocks; returns the least.
-    fn bound(&self, blocks: &[Block], lowest: &mut [Lanes]) -> f32 {
+    fn bound(&self, shelf: &Shelf, blocks: Range<usize>, lowest: &mut [Lanes]) -> f32 {
         let mut least = [f32::INFINITY; LANES];
-        for (block, lowest) in blocks.iter().zip(lowest) {
+        for (block, lowest) in shelf.blocks(blocks).iter().zip(lowest) {
             let mut squares = [self.squares; LANES];
-            for (column, twice) in block.left.iter().zip(self.twice) {
+            for (column, twice) in block.left().iter().zip(self.twice) {
                 for lane in 0..LANES {
                     squares[lane] += column[lane] * twice;
                 }
             }
-            let gpus = &block.left[Dim::Gpu.index()];
+            let (before, empty) = (block.before(), block.empty());
+            let (length2, along, means, gpus) = (block.squares(), block.along(), block.mean(), block.gpu());
             for lane in 0..LANES {
-                let squares = squares[lane] + block.squares[lane];
-                let mean = block.mean[lane] - self.mean;
+                let squares = squares[lane] + length2[lane];
+                let mean = means[lane] - self.mean;
                 let gpu = gpus[lane] - self.gpu;
                 let variance = squares * self.per_dim - mean * mean;
                 let length = sqrt(at_least(squares - SLACK, 1e-12));
-                let cosine = at_most((block.along[lane] - self.along) / length, 1.0);
+                let cosine = at_most((along[lane] - self.along) / length, 1.0);
                 let bound = self.imbalance * variance
                     + self.alignment * mean * (1.0 - cosine)
-                    + self.exhaustion * gpu * block.empty[lane]
+                    + self.exhaustion * gpu * empty[lane]
                     + self.tightness * mean
-                    - block.before[lane]
+                    - before[lane]
                     - self.margin;
                 // Without the GPUs it asks for, it does not fit.
                 lowest[lane] = if gpu < -SLACK { f32::INFINITY } else { bound };
