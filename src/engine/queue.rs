@@ -23,13 +23,7 @@ pub(crate) struct Queue {
 
 impl Queue {
     pub fn new(nodes: usize) -> Self {
-        Self {
-            slots: VecDeque::new(),
-            kept_for: vec![NOBODY; nodes],
-            kept: 0,
-            gains: NodeLog::new(nodes),
-            walked: 0,
-        }
+        Self { slots: VecDeque::new(), kept_for: vec![NOBODY; nodes], kept: 0, gains: NodeLog::new(nodes), walked: 0 }
     }
 
     pub fn len(&self) -> usize {

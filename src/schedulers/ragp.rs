@@ -248,9 +248,9 @@ impl Ragp {
         let measures = self.measure(&left, direction);
         let penalty = self.penalty_of(&left, direction, &measures);
         self.before[node.index()] = (view.version(node), penalty);
-        let Measures { squares, along, mean, empty } = measures;
+        let Measures { along, mean, .. } = measures;
         let before = if self.weights.is_absolute { 0.0 } else { penalty };
-        let row = Row { left, squares, along, mean, empty, before };
+        let row = Row { left, along, mean, before };
         let is_unused = available == view.node_types()[kind].capacity;
         self.shelves[kind].set(node, available[Dim::Gpu], is_unused, &row, &mut self.places);
     }
@@ -259,7 +259,16 @@ impl Ragp {
     fn bound(&mut self, view: &View<'_>, ask: &Ask) {
         let Weights { imbalance, alignment, exhaustion, shortfall, tightness, .. } = self.weights;
         let total = imbalance + alignment + exhaustion + shortfall + tightness;
-        let factors = Factors { imbalance, alignment, exhaustion, tightness, per_dim: self.per_dim, total };
+        let factors = Factors {
+            imbalance,
+            alignment,
+            exhaustion,
+            tightness,
+            total,
+            per_dim: self.per_dim,
+            per_tau: self.weights.per_tau,
+            is_seen: self.is_seen,
+        };
         self.bounds.clear();
         for (kind, shelf) in self.shelves.iter().enumerate().filter(|(kind, _)| ask.types.allows(*kind)) {
             let inverse = view.inverse[kind];
@@ -336,7 +345,8 @@ impl Score for Ragp {
         let (shelves, mut bounds) = (core::mem::take(&mut self.shelves), core::mem::take(&mut self.bounds));
         // Unused nodes of a type are alike: the first that is open speaks for all.
         for shelf in &shelves {
-            if let Some(node) = shelf.unused().take_while(|node| open.fits(*node)).find(|node| open.is_allowed(*node)) {
+            if let Some(node) = shelf.unused().take_while(|node| open.fits(*node)).find(|node| open.is_allowed(*node))
+            {
                 best.offer(self.score(view, ask, node), node);
             }
         }

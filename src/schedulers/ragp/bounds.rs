@@ -1,18 +1,8 @@
 //! What a task would cost on every node, at least: cheap enough to know for all of them.
 //!
-//! The cost of a task is a change of Φ. Of what Φ looks at, the mean, the length and the angle of a leftover follow from
-//! sums kept for each node and *one* scalar product with the demand; only exhaustion needs a look at every dimension, and
-//! exhaustion never shrinks when a task comes. So
-//!
-//! ```text
-//! |u − a|² = |u|² − 2 u·a + |a|²      mean(u − a) = mean(u) − mean(a)      (u − a)·ŵ = u·ŵ − a·ŵ
-//! exhaustion(u − a) ≥ (u − a)_gpu × emptiness(u)
-//! ```
-//!
-//! give a lower bound with a fifth of the work, which compilers turn into vector instructions. Nodes whose bound exceeds
-//! the best cost found so far cannot be better; the others, a few, are looked at exactly.
-//!
-//! Bounds are in single precision. They stay bounds because whatever rounding can do is subtracted: [`SLACK`].
+//! The cost is computed in single precision for eight nodes at a time, which compilers turn into vector instructions, and
+//! whatever rounding can do is subtracted ([`Factors::margin`]). That makes it a lower bound: nodes whose bound exceeds the
+//! best cost found so far cannot be better. The others, one or two, are looked at exactly.
 
 use core::ops::Range;
 
@@ -23,21 +13,16 @@ use crate::schedulers::ragp::shelf::{LANES, Lanes, Shelf};
 /// Places of a chunk, which is passed over at once if none of its bounds is low enough.
 const CHUNK: usize = 8 * LANES;
 
-/// More than the rounding of |u − a|² and of (u − a)·ŵ in single precision: sums of at most 7 products of numbers up to 1
-/// and twice that, rounded to 2⁻²⁴ of their size some twenty times, make 7·10⁻⁶ at most.
-const SLACK: f32 = 1e-5;
+/// More than what rounding does to the difference of two shares of capacity, each rounded to 2⁻²⁴.
+const SLACK: f32 = 1e-6;
 
 /// What is kept of a node's leftover u, normalised.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub left: [f64; DIMS],
-    /// |u|²
-    pub squares: f64,
     /// u·ŵ
     pub along: f64,
     pub mean: f64,
-    /// Sum of the squares of what is missing to τ.
-    pub empty: f64,
     /// What is subtracted from Φ after: Φ before, or nothing.
     pub before: f64,
 }
@@ -60,8 +45,21 @@ pub(super) struct Factors {
     pub tightness: f64,
     /// 1 ÷ number of dimensions seen.
     pub per_dim: f64,
-    /// Sum of all weights.
+    /// Sum of all weights, also of terms that bounds leave out.
     pub total: f64,
+    /// 1 ÷ τ.
+    pub per_tau: f64,
+    /// 1 for a dimension that is seen, else 0.
+    pub is_seen: [f64; DIMS],
+}
+
+impl Factors {
+    /// More than the rounding of a cost in single precision, and of the limit that it is compared with. What is left is a
+    /// difference of shares, so known to 2·10⁻⁷. Means, angles and variances of seven of them are known to 3·10⁻⁶, what is
+    /// missing to τ to 2·10⁻⁷ ÷ τ and its square to twice that.
+    fn margin(&self) -> f64 {
+        self.total * (1e-5 + 1e-6 * self.per_tau)
+    }
 }
 
 /// The bounds of one task.
@@ -139,34 +137,33 @@ impl Bounds {
 
 /// What does not differ among nodes of a type, in single precision.
 struct Constants {
-    /// −2 a
-    twice: [f32; DIMS],
-    squares: f32,
+    asked: [f32; DIMS],
+    is_seen: [f32; DIMS],
     along: f32,
     mean: f32,
-    gpu: f32,
     imbalance: f32,
     alignment: f32,
     exhaustion: f32,
     tightness: f32,
     per_dim: f32,
+    per_tau: f32,
     margin: f32,
 }
 
 impl Constants {
     fn new(offer: &Offer, factors: &Factors) -> Self {
         Self {
-            twice: offer.asked.map(|asked| (-2.0 * asked) as f32),
-            squares: offer.asked.iter().map(|asked| asked * asked).sum::<f64>() as f32,
-            along: offer.along as f32 - SLACK,
+            asked: offer.asked.map(|asked| asked as f32),
+            is_seen: factors.is_seen.map(|is_seen| is_seen as f32),
+            along: offer.along as f32,
             mean: offer.mean as f32,
-            gpu: offer.asked[Dim::Gpu.index()] as f32,
             imbalance: factors.imbalance as f32,
             alignment: factors.alignment as f32,
             exhaustion: (factors.exhaustion * factors.per_dim) as f32,
             tightness: factors.tightness as f32,
             per_dim: factors.per_dim as f32,
-            margin: 2.0 * SLACK * factors.total as f32,
+            per_tau: factors.per_tau as f32,
+            margin: factors.margin() as f32,
         }
     }
 
@@ -174,29 +171,32 @@ impl Constants {
     fn bound(&self, shelf: &Shelf, blocks: Range<usize>, lowest: &mut [Lanes]) -> f32 {
         let mut least = [f32::INFINITY; LANES];
         for (block, lowest) in shelf.blocks(blocks).iter().zip(lowest) {
-            let mut squares = [self.squares; LANES];
-            for (column, twice) in block.left().iter().zip(self.twice) {
+            let (mut squares, mut empty, mut room) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+            for ((left, asked), is_seen) in block.left().iter().zip(self.asked).zip(self.is_seen) {
                 for lane in 0..LANES {
-                    squares[lane] += column[lane] * twice;
+                    let left = left[lane] - asked;
+                    room[lane] = at_most(left, room[lane]);
+                    squares[lane] += left * left;
+                    let missing = at_least(is_seen - left * self.per_tau, 0.0);
+                    empty[lane] += missing * missing;
                 }
             }
-            let (before, empty) = (block.before(), block.empty());
-            let (length2, along, means, gpus) = (block.squares(), block.along(), block.mean(), block.gpu());
+            let (gpus, along, means, before) = (block.gpu(), block.along(), block.mean(), block.before());
             for lane in 0..LANES {
-                let squares = squares[lane] + length2[lane];
                 let mean = means[lane] - self.mean;
-                let gpu = gpus[lane] - self.gpu;
-                let variance = squares * self.per_dim - mean * mean;
-                let length = sqrt(at_least(squares - SLACK, 1e-12));
-                let cosine = at_most((along[lane] - self.along) / length, 1.0);
+                let gpu = gpus[lane] - self.asked[Dim::Gpu.index()];
+                let variance = squares[lane] * self.per_dim - mean * mean;
+                // Next to nothing may point anywhere.
+                let length = sqrt(at_least(squares[lane], 1e-30));
+                let cosine = at_least(at_most((along[lane] - self.along) / length, 1.0), 0.0);
                 let bound = self.imbalance * variance
                     + self.alignment * mean * (1.0 - cosine)
                     + self.exhaustion * gpu * empty[lane]
                     + self.tightness * mean
                     - before[lane]
                     - self.margin;
-                // Without the GPUs it asks for, it does not fit.
-                lowest[lane] = if gpu < -SLACK { f32::INFINITY } else { bound };
+                // In some dimension too little is left: it does not fit.
+                lowest[lane] = if room[lane] < -SLACK { f32::INFINITY } else { bound };
                 least[lane] = at_most(lowest[lane], least[lane]);
             }
         }

@@ -25,7 +25,7 @@ const FREE: usize = 17;
 const UNUSED: usize = FREE;
 
 /// Numbers of a [`Row`].
-const COLUMNS: usize = DIMS + 5;
+const COLUMNS: usize = DIMS + 3;
 
 /// [`Row`]s side by side, in single precision.
 #[derive(Clone, Debug)]
@@ -48,28 +48,20 @@ impl Block {
         &self.0[Dim::Gpu.index()]
     }
 
-    pub fn squares(&self) -> &Lanes {
+    pub fn along(&self) -> &Lanes {
         &self.0[DIMS]
     }
 
-    pub fn along(&self) -> &Lanes {
+    pub fn mean(&self) -> &Lanes {
         &self.0[DIMS + 1]
     }
 
-    pub fn mean(&self) -> &Lanes {
+    pub fn before(&self) -> &Lanes {
         &self.0[DIMS + 2]
     }
 
-    pub fn empty(&self) -> &Lanes {
-        &self.0[DIMS + 3]
-    }
-
-    pub fn before(&self) -> &Lanes {
-        &self.0[DIMS + 4]
-    }
-
     fn set(&mut self, lane: usize, row: &Row) {
-        let numbers = row.left.into_iter().chain([row.squares, row.along, row.mean, row.empty, row.before]);
+        let numbers = row.left.into_iter().chain([row.along, row.mean, row.before]);
         for (column, number) in self.0.iter_mut().zip(numbers) {
             column[lane] = number as f32;
         }
@@ -124,7 +116,11 @@ impl Shelf {
         // The last level that does not end before it.
         let mut now = self.ends.iter().rposition(|end| *end > place).unwrap_or(0);
         if (now == UNUSED) != is_unused {
-            if is_unused { self.unused.insert(node) } else { self.unused.remove(&node) };
+            if is_unused {
+                self.unused.insert(node)
+            } else {
+                self.unused.remove(&node)
+            };
         }
         while now > level {
             // Last of its level, then first of the next lower one.
