@@ -6,7 +6,7 @@ use residua::compare::{Estimate, Paired, Run, Summary};
 use residua::economics::{self, Bill, Prices};
 use residua::probes::LedgerHours;
 use residua::resources::Dim;
-use residua::scenario::Scenario;
+use residua::scenario::{Scenario, build};
 use residua::workload::openb::Imported;
 use serde::Serialize;
 
@@ -40,11 +40,7 @@ pub struct Experiment<'a> {
 
 /// Whether the key at `path` has a say with that trace, or in a scenario's own cluster.
 pub fn has_say(path: &str, trace: Option<&Imported>) -> bool {
-    const OF_STORAGE: [&str; 5] = ["rebuilds", "telemetry", "sharing", "scheduler.safety", "scheduler.cordon"];
-    let is_of_storage = OF_STORAGE
-        .iter()
-        .any(|key| path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')));
-    trace.is_none_or(|trace| Scenario::applies_to_trace(path) && (trace.exists.has(Dim::Sto) || !is_of_storage))
+    trace.is_none_or(|trace| build::has_say(path, trace.exists.has(Dim::Sto)))
 }
 
 impl Experiment<'_> {

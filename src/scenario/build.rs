@@ -14,6 +14,27 @@ use crate::workload::shares::{MILLION, millionths_of};
 use crate::workload::synthetic::{Bursts, ClassLaw, Generator};
 use crate::workload::{ClassId, Growth, JobClass, Source};
 
+/// Keys that describe what a trace brings itself.
+const BROUGHT: [&str; 7] = ["nodes", "storage_intensity", "node_types", "classes", "bursts", "growth", "limits"];
+
+/// Keys that act on jobs that grow. Those of a trace do not: it does not record growth.
+const OF_GROWTH: [&str; 3] = ["out_of_memory", "eviction_loss", "scheduler.foresight"];
+
+/// Keys that act on storage and I/O CPU.
+const OF_STORAGE: [&str; 5] = ["rebuilds", "telemetry", "sharing", "scheduler.safety", "scheduler.cordon"];
+
+/// Whether the key at `path` has a say in a run on a trace in which storage is assumed (`has_storage`) or does not
+/// exist.
+#[must_use]
+pub fn has_say(path: &str, has_storage: bool) -> bool {
+    !is_below(path, &BROUGHT) && !is_below(path, &OF_GROWTH) && (has_storage || !is_below(path, &OF_STORAGE))
+}
+
+/// Whether `path` is one of `keys` or in one of their tables.
+fn is_below(path: &str, keys: &[&str]) -> bool {
+    keys.iter().any(|key| path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+}
+
 /// A share in millionths, to the nearest.
 fn ppm(share: f64) -> u32 {
     libm::round(share * f64::from(MILLION)) as u32
@@ -178,15 +199,15 @@ impl Scenario {
     ///
     /// All problems of file and overrides at once, overrides without a say in such a run among them.
     pub fn for_trace(text: &str, overrides: &[(String, String)]) -> Result<Self, Issues> {
-        let silent = overrides.iter().filter(|(path, _)| !Self::applies_to_trace(path));
+        let silent = overrides.iter().filter(|(path, _)| !has_say(path, true));
         let mut issues: Vec<Issue> = silent
             .map(|(path, value)| {
-                Issue::new(
-                    path,
-                    value,
-                    "a key that has a say in a run on a trace",
-                    "Leave it out: the trace itself brings nodes, classes and jobs",
-                )
+                let remedy = if is_below(path, &OF_GROWTH) {
+                    "Leave it out: the jobs of a trace do not grow"
+                } else {
+                    "Leave it out: the trace itself brings nodes, classes and jobs"
+                };
+                Issue::new(path, value, "a key that has a say in a run on a trace", remedy)
             })
             .collect();
         match read::scenario(text, overrides, false) {
@@ -198,12 +219,22 @@ impl Scenario {
         }
     }
 
-    /// Whether the key at `path` has a say in a run on a trace. The others describe what the trace brings itself.
+    /// Problems with `overrides` that have a say in other runs on a trace, but not on this one: settings of storage
+    /// where no storage is assumed.
     #[must_use]
-    pub fn applies_to_trace(path: &str) -> bool {
-        const BROUGHT: [&str; 7] =
-            ["nodes", "storage_intensity", "node_types", "classes", "bursts", "growth", "limits"];
-        !BROUGHT.contains(&path.split('.').next().unwrap_or_default())
+    pub fn silent_overrides(overrides: &[(String, String)], trace: &Imported) -> Vec<Issue> {
+        overrides
+            .iter()
+            .filter(|(path, _)| has_say(path, true) && !has_say(path, trace.exists.has(Dim::Sto)))
+            .map(|(path, value)| {
+                Issue::new(
+                    path,
+                    value,
+                    "a key that has a say: without assumptions there is no storage",
+                    "Leave it out, or let storage be assumed",
+                )
+            })
+            .collect()
     }
 
     /// The scheduler of that id with this scenario's settings.
