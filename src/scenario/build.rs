@@ -40,6 +40,15 @@ fn ppm(share: f64) -> u32 {
     libm::round(share * f64::from(MILLION)) as u32
 }
 
+/// Where a run takes place: what a scenario describes and a trace brings.
+struct Ground {
+    node_types: Vec<NodeType>,
+    nodes: Vec<u8>,
+    exists: DimMask,
+    classes: Vec<JobClass>,
+    source: Source,
+}
+
 impl NodeTypeSpec {
     /// Nominal capacity in stored units.
     #[must_use]
@@ -122,25 +131,8 @@ impl Scenario {
         if !issues.is_empty() {
             return Err(Issues(issues));
         }
-        Ok(Setup {
-            node_types,
-            nodes,
-            gpus: Gpus::Pool,
-            exists,
-            classes,
-            typical: Arc::default(),
-            source: Source::Synthetic(Box::new(Generator::new(self.laws(), self.engine_bursts(), seed))),
-            rebuilds: self.engine_rebuilds(),
-            sharing: self.sharing,
-            out_of_memory: self.out_of_memory,
-            eviction_loss_ppm: ppm(self.eviction_loss),
-            queueing: self.engine_queueing(),
-            telemetry: self.engine_telemetry(),
-            scheduler,
-            warm_up: Span::from_hours_f64(self.warm_up_hours),
-            horizon: Span::from_hours_f64(self.hours),
-            seed,
-        })
+        let source = Source::Synthetic(Box::new(Generator::new(self.laws(), self.engine_bursts(), seed)));
+        Ok(self.setup_of(Ground { node_types, nodes, exists, classes, source }, scheduler, seed))
     }
 
     /// A run on a real cluster with jobs drawn from its trace: nodes, classes and jobs come from `trace`, all else
@@ -171,15 +163,30 @@ impl Scenario {
         if !issues.is_empty() {
             return Err(Issues(issues));
         }
-        Ok(Setup {
+        let ground = Ground {
             node_types: trace.node_types.clone(),
             nodes: trace.nodes.clone(),
-            gpus: Gpus::Pool,
             exists: trace.exists,
             classes: trace.classes.clone(),
-            typical: Arc::default(),
             source: Source::Bootstrap(Box::new(trace.generator(self.load, seed))),
-            rebuilds: self.engine_rebuilds().filter(|_| trace.exists.has(Dim::Sto)),
+        };
+        let mut setup = self.setup_of(ground, scheduler, seed);
+        setup.rebuilds = setup.rebuilds.filter(|_| trace.exists.has(Dim::Sto));
+        Ok(setup)
+    }
+
+    /// A run on `ground`: all else is from this scenario.
+    fn setup_of(&self, ground: Ground, scheduler: Choice, seed: u64) -> Setup {
+        let Ground { node_types, nodes, exists, classes, source } = ground;
+        Setup {
+            node_types,
+            nodes,
+            gpus: Gpus::Pool,
+            exists,
+            classes,
+            typical: Arc::default(),
+            source,
+            rebuilds: self.engine_rebuilds(),
             sharing: self.sharing,
             out_of_memory: self.out_of_memory,
             eviction_loss_ppm: ppm(self.eviction_loss),
@@ -189,7 +196,7 @@ impl Scenario {
             warm_up: Span::from_hours_f64(self.warm_up_hours),
             horizon: Span::from_hours_f64(self.hours),
             seed,
-        })
+        }
     }
 
     /// Reads a scenario file for a run on a trace, with `overrides`. How large the run is, is judged with the trace:

@@ -66,7 +66,7 @@ fn the_last_frame_says_what_the_measures_say() {
             (Stat::AllocatedMean, metrics.allocated),
             (Stat::ProductiveMean, metrics.productive),
             (Stat::ProductiveGpuHours, metrics.productive_gpu_h),
-            (Stat::WastedGpuHours, metrics.ledger.stranded + metrics.ledger.stalled),
+            (Stat::WastedGpuHours, metrics.ledger.uses.stranded + metrics.ledger.uses.stalled),
             (Stat::CapacityGpuHours, metrics.ledger.capacity),
             (Stat::HealthMean, metrics.health),
             (Stat::WaitP50, metrics.wait_p50.unwrap()),
