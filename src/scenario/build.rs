@@ -53,7 +53,7 @@ impl NodeTypeSpec {
     /// Nominal capacity in stored units.
     #[must_use]
     pub fn capacity(&self) -> Amounts {
-        Amounts::from_values(self.values())
+        Amounts::from_values(self.has.values())
     }
 }
 
@@ -61,7 +61,7 @@ impl Scenario {
     /// Demand of a typical task of `class` at admission, storage intensity included.
     #[must_use]
     pub fn typical(&self, class: &ClassSpec) -> Amounts {
-        let mut values = class.values();
+        let mut values = class.asks.values();
         values[Dim::Sto.index()] *= self.storage_intensity;
         Amounts::from_values(values)
     }
@@ -90,13 +90,13 @@ impl Scenario {
     /// GPUs of the whole cluster.
     #[must_use]
     pub fn gpus(&self) -> f64 {
-        self.deal_nodes().iter().map(|kind| self.node_types[usize::from(*kind)].gpu).sum()
+        self.deal_nodes().iter().map(|kind| self.node_types[usize::from(*kind)].has.gpu).sum()
     }
 
     /// Jobs of `class` that arrive an hour in a cluster of so many GPUs, on average.
     #[must_use]
     pub fn rate_per_hour(&self, class: &ClassSpec, gpus: f64) -> f64 {
-        let gpu_hours = class.gpu * class.mean_tasks() * class.work_minutes / 60.0;
+        let gpu_hours = class.asks.gpu * class.mean_tasks() * class.work_minutes / 60.0;
         self.load * gpus * class.share / gpu_hours
     }
 
@@ -365,9 +365,9 @@ impl Scenario {
     pub(super) fn limit(&self, class: &ClassSpec) -> Amounts {
         let typical = self.typical(class);
         let limits = &self.limits;
-        let hbm = (limits.hbm_per_gpu * class.gpu.max(1.0)).min(limits.hbm);
+        let hbm = (limits.hbm_per_gpu * class.asks.gpu.max(1.0)).min(limits.hbm);
         let written =
-            Amounts::from_values([limits.cpu, limits.ram, class.gpu, hbm, limits.net, limits.sto, limits.ioc]);
+            Amounts::from_values([limits.cpu, limits.ram, class.asks.gpu, hbm, limits.net, limits.sto, limits.ioc]);
         let limit = written.map(|dim, most| most.max(typical[dim]));
         let holders = || {
             let in_use = self.node_types.iter().filter(|item| item.share > 0.0).map(NodeTypeSpec::capacity);
