@@ -165,24 +165,20 @@ fn limits(scenario: &Scenario, issues: &mut Vec<Issue>) {
                 issues.push(Issue::new(
                     path,
                     format!("{limit} {unit}"),
-                    format!(
-                        "at least what a typical task of {}{of} asks for, {} {unit}",
-                        class.id,
-                        dim.value(typical)
-                    ),
+                    format!("at least what a typical task of {of} asks for, {} {unit}", dim.value(typical)),
                     format!("Raise it, or lower classes.{}.{dim}", class.id),
                 ));
             }
         };
-        below("limits.cpu", limits.cpu, Dim::Cpu, "cores", "");
-        below("limits.ram", limits.ram, Dim::Ram, "GiB", "");
-        below("limits.hbm_per_gpu", per_gpu, Dim::Hbm, "GiB", " with its GPUs");
-        below("limits.hbm", limits.hbm, Dim::Hbm, "GiB", "");
-        below("limits.net", limits.net, Dim::Net, "Gbit/s", "");
-        below("limits.sto", limits.sto, Dim::Sto, "GB/s", "");
-        below("limits.ioc", limits.ioc, Dim::Ioc, "cores", "");
+        below("limits.cpu", limits.cpu, Dim::Cpu, "cores", &class.id);
+        below("limits.ram", limits.ram, Dim::Ram, "GiB", &class.id);
+        below("limits.hbm_per_gpu", per_gpu, Dim::Hbm, "GiB", &format!("{} with its GPUs", class.id));
+        below("limits.hbm", limits.hbm, Dim::Hbm, "GiB", &class.id);
+        below("limits.net", limits.net, Dim::Net, "Gbit/s", &class.id);
+        below("limits.sto", limits.sto, Dim::Sto, "GB/s", &class.id);
+        below("limits.ioc", limits.ioc, Dim::Ioc, "cores", &class.id);
         if class.grows {
-            below("growth.hbm_cap", scenario.growth.hbm_cap, Dim::Hbm, "GiB", "");
+            below("growth.hbm_cap", scenario.growth.hbm_cap, Dim::Hbm, "GiB", &class.id);
         }
     }
 }

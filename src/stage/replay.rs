@@ -42,10 +42,9 @@ fn issues(refused: &Refused) -> Vec<Issue> {
         .iter()
         .filter(|finding| finding.kind.severity() != openb::Severity::Note)
         .map(|finding| {
-            let column =
-                if finding.column.is_empty() { String::new() } else { format!(", column {}", finding.column) };
-            let remedy = format!("{}: {}", finding.kind.title(), finding.reason);
-            Issue::new(format!("{}, row {}{column}", finding.file, finding.row), &finding.value, "", remedy)
+            // As compilers write places: it reads the same in every language.
+            let column = if finding.column.is_empty() { String::new() } else { format!(":{}", finding.column) };
+            Issue::new(format!("{}:{}{column}", finding.file, finding.row), &finding.value, "", &finding.reason)
         })
         .collect()
 }

@@ -411,7 +411,7 @@ fn a_node_list_that_cannot_do_is_refused_with_the_remedy() {
     let many: String = (0..20_001).map(|n| format!("n{n},64000,262144,8,T4\n")).collect();
     for (name, list, words) in [
         ("no-gpu.csv", format!("{header}\nn0,64000,262144,0,\n"), "no node has a GPU"),
-        ("header.csv", format!("{header}\n"), "below its header it has no rows"),
+        ("header.csv", format!("{header}\n"), "choose one with rows below its header"),
         ("bars.csv", NODES.replace(',', "|"), "save the file with commas"),
         ("many.csv", format!("{header}\n{many}"), "nodes = 20001 – allowed: at most 20000 nodes"),
     ] {

@@ -256,7 +256,7 @@ fn swapped_files_are_recognised() {
     let refused = read(PODS, NODES, &DROP).unwrap_err();
     assert_eq!(refused.findings.len(), 2, "{refused}");
     assert!(refused.findings.iter().all(|finding| finding.kind == Kind::WrongFile));
-    assert!(refused.to_string().contains("the two files are swapped; exchange them"));
+    assert!(refused.to_string().contains("exchange the two files, they are swapped"));
     assert!(!refused.can_drop());
     assert_eq!(refusal(NODES, NODES), [("pods.csv".to_owned(), Kind::WrongFile)]);
     assert_eq!(refusal(PODS, PODS), [("nodes.csv".to_owned(), Kind::WrongFile)]);
