@@ -263,6 +263,7 @@ mod tests {
         ("src/scenario/suggest.rs", include_str!("../../../src/scenario/suggest.rs")),
         ("src/stage.rs", include_str!("../../../src/stage.rs")),
         ("src/stage/charts.rs", include_str!("../../../src/stage/charts.rs")),
+        ("src/stage/charts/thinning.rs", include_str!("../../../src/stage/charts/thinning.rs")),
         ("src/stage/glyph.rs", include_str!("../../../src/stage/glyph.rs")),
         ("src/stage/look.rs", include_str!("../../../src/stage/look.rs")),
         ("src/stage/marks.rs", include_str!("../../../src/stage/marks.rs")),
