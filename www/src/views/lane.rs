@@ -160,7 +160,7 @@ fn Problem(issue: Issue) -> impl IntoView {
 fn Failure(lane: usize, message: String) -> impl IntoView {
     let (lab, text) = (use_lab(), use_text());
     let told = move || match text.explained(&message) {
-        Some((words, raw)) => (words, raw),
+        Some((words, raw)) => (capitalised(&words), raw),
         None => (text.t("lane.unexpected"), Some(message.clone())),
     };
     view! {
@@ -183,6 +183,12 @@ fn Failure(lane: usize, message: String) -> impl IntoView {
             </button>
         </div>
     }
+}
+
+/// The sentence with a capital letter: those that end in a list begin with a small one.
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The line that stands for a scheduler on the curves.
@@ -287,7 +293,7 @@ fn Queue(lane: usize) -> impl IntoView {
                 <span class="queue-nowhere">
                     {move || {
                         let count = nowhere.get();
-                        (count > 0.0).then(|| text.tf("queue.nowhere", &[("n", &numbers.whole(count))]))
+                        (count > 0.0).then(|| text.count("queue.nowhere", count, &numbers.whole(count)))
                     }}
                 </span>
             </h3>
