@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::cluster::devices::{DeviceMask, Devices, pick};
 use crate::cluster::{NodeId, NodeType};
 use crate::engine::log::NodeLog;
-use crate::resources::{Amounts, DIMS, Dim};
+use crate::resources::{Amounts, DIMS, Dim, DimMask};
 use crate::workload::typical::TypicalTasks;
 use crate::workload::{ClassId, JobClass, TypeMask};
 
@@ -101,6 +101,15 @@ impl View<'_> {
     #[must_use]
     pub fn inverse_capacity(&self, node: NodeId) -> &[f64; DIMS] {
         &self.inverse[self.type_index(node)]
+    }
+
+    /// Mean over `dims` of what would be left of `node` ÷ nominal, were one task of `ask` placed there; 0 if `dims` is
+    /// empty.
+    #[must_use]
+    pub fn mean_left(&self, ask: &Ask, node: NodeId, dims: DimMask) -> f64 {
+        let inverse = self.inverse_capacity(node);
+        let left = |dim: Dim| f64::from(self.available_in(node, dim) - ask.demand[dim]) * inverse[dim.index()];
+        dims.iter().map(left).sum::<f64>() / dims.len().max(1) as f64
     }
 
     /// Changes whenever anything that [`available`](Self::available) says of the node does: what was computed from

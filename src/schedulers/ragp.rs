@@ -255,11 +255,10 @@ impl Ragp {
         self.shelves[kind].set(node, available[Dim::Gpu], is_unused, &row, &mut self.places);
     }
 
-    /// Bounds of what one task of `ask` costs on the used nodes of allowed types that have GPUs enough.
-    fn bound(&mut self, view: &View<'_>, ask: &Ask) {
+    fn factors(&self) -> Factors {
         let Weights { imbalance, alignment, exhaustion, shortfall, tightness, .. } = self.weights;
         let total = imbalance + alignment + exhaustion + shortfall + tightness;
-        let factors = Factors {
+        Factors {
             imbalance,
             alignment,
             exhaustion,
@@ -268,7 +267,12 @@ impl Ragp {
             per_dim: self.per_dim,
             per_tau: self.weights.per_tau,
             is_seen: self.is_seen,
-        };
+        }
+    }
+
+    /// Bounds of what one task of `ask` costs on the used nodes of allowed types that have GPUs enough.
+    fn bound(&mut self, view: &View<'_>, ask: &Ask) {
+        let factors = self.factors();
         self.bounds.clear();
         for (kind, shelf) in self.shelves.iter().enumerate().filter(|(kind, _)| ask.types.allows(*kind)) {
             let inverse = view.inverse[kind];
@@ -404,6 +408,42 @@ mod tests {
             let ragp = ragp(DimMask::SEVEN, &[]);
             let expected = by_the_book(&left, &unit, 0.15, left[Dim::Gpu.index()]);
             proptest::prop_assert!((ragp.penalty(&left, &unit) - expected).abs() < 1e-12);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn bounds_are_below_the_cost_and_close_to_it(left in proptest::array::uniform7(0..=20_000i32),
+                                                     part in proptest::array::uniform7(0.0..=1.0f64),
+                                                     direction in proptest::array::uniform7(0.01..1.0f64),
+                                                     weights in proptest::array::uniform5(0.0..=10.0f64),
+                                                     tau in 0.01..=1.0f64,
+                                                     dims in proptest::sample::select(vec![DimMask::FIVE, DimMask::SEVEN])) {
+            let [imbalance, alignment, exhaustion, shortfall, tightness] = weights;
+            let knobs = [(0, imbalance), (1, alignment), (2, exhaustion), (3, shortfall), (4, tightness), (5, tau)];
+            let mut ragp = ragp(dims, &knobs);
+            let share = |m: usize, amount: i32| f64::from(amount) / 20_000.0 * ragp.is_seen[m];
+            let asked: [i32; DIMS] = core::array::from_fn(|m| libm::round(f64::from(left[m]) * part[m]) as i32);
+            let before: [f64; DIMS] = core::array::from_fn(|m| share(m, left[m]));
+            let after: [f64; DIMS] = core::array::from_fn(|m| share(m, left[m] - asked[m]));
+            let asked: [f64; DIMS] = core::array::from_fn(|m| share(m, asked[m]));
+            let length = libm::sqrt(direction.iter().zip(ragp.is_seen).map(|(w, seen)| w * w * seen).sum());
+            let unit: [f64; DIMS] = core::array::from_fn(|m| direction[m] * ragp.is_seen[m] / length);
+            let penalty = ragp.penalty(&before, &unit);
+            let rest = ragp.penalty(&after, &unit) - penalty + tightness * ragp.mean(&after);
+            let cost = rest - shortfall * ragp.shortfall(&after, &unit, ragp.mean(&after));
+
+            let Measures { along, mean, .. } = ragp.measure(&before, &unit);
+            let mut shelf = Shelf::new(vec![NodeId(0)]);
+            let row = Row { left: before, along, mean, before: penalty };
+            shelf.set(NodeId(0), 0, false, &row, &mut [0]);
+            let Measures { along, mean, .. } = ragp.measure(&asked, &unit);
+            let mut bounds = core::mem::take(&mut ragp.bounds);
+            bounds.add(0, &shelf, shelf.used(0), &Offer { asked, along, mean }, &ragp.factors());
+            let bound = bounds.of(0);
+            let total: f64 = weights.iter().sum();
+            proptest::prop_assert!(bound <= cost, "{bound} is not below {cost}");
+            proptest::prop_assert!(cost - bound <= total * (3e-5 + 3e-6 / tau), "{bound} is far below {cost}");
         }
     }
 

@@ -104,6 +104,12 @@ impl Bounds {
         self.chunks.len()
     }
 
+    /// The bound at this position.
+    #[cfg(test)]
+    pub fn of(&self, position: usize) -> f64 {
+        f64::from(self.lowest[position / LANES][position % LANES])
+    }
+
     /// The chunk with the least bound.
     pub fn lowest_chunk(&self) -> Option<usize> {
         let least = |chunk: &usize| self.chunks[*chunk].least;
