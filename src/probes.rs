@@ -9,11 +9,12 @@ pub mod churn;
 pub mod digest;
 pub mod ledger;
 pub mod metrics;
+pub(crate) mod quantile;
 pub mod shape;
 pub mod waits;
 
 pub use crate::engine::facts::{Fact, Probe, Stage, Totals};
-pub use metrics::{LedgerHours, Metrics};
+pub use metrics::{LedgerHours, Metrics, Uses};
 
 /// The measured window: from the end of the warm-up on.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,17 @@ impl Window {
     /// Whether a moment lies in it.
     pub fn has(self, at: SimTime) -> bool {
         at >= self.start
+    }
+}
+
+/// A value over so many milliseconds, exactly. Nearly always both are small enough for a product of 64 bits; WASM has no
+/// wider one, and takes long to put it together.
+pub(crate) fn over(value: i128, ms: i128) -> i128 {
+    match (i64::try_from(value), i64::try_from(ms)) {
+        (Ok(value), Ok(ms)) if value.unsigned_abs().leading_zeros() + ms.unsigned_abs().leading_zeros() > 64 => {
+            i128::from(value * ms)
+        }
+        _ => value * ms,
     }
 }
 

@@ -5,7 +5,8 @@
 //! the GPU-hours still pending.
 
 use crate::engine::setup::Setup;
-use crate::probes::{Fact, Metrics, Totals, Window};
+use crate::probes::quantile::quantile;
+use crate::probes::{Fact, Metrics, Totals, Window, over};
 use crate::units::SimTime;
 
 /// Waits and throughput over the measured window.
@@ -48,7 +49,7 @@ impl Waits {
 
     pub(crate) fn elapse(&mut self, from: SimTime, to: SimTime, totals: &Totals) {
         let span = self.window.overlap_ms(from, to);
-        self.waiting_ms += i128::from(totals.waiting) * span;
+        self.waiting_ms += over(i128::from(totals.waiting), span);
         self.measured_ms += span;
     }
 
@@ -117,30 +118,11 @@ impl Sorted {
         Self(sorted)
     }
 
-    /// The quantile at `q`, between neighbours by linear interpolation (type 7 of Hyndman and Fan).
     fn quantile(&self, q: f64) -> Option<f64> {
-        let last = self.0.len().checked_sub(1)?;
-        let position = q * last as f64;
-        let below = position as usize;
-        let above = (below + 1).min(last);
-        Some(self.0[below] + (self.0[above] - self.0[below]) * (position - below as f64))
+        quantile(&self.0, q)
     }
 
     fn mean(&self) -> Option<f64> {
         (!self.0.is_empty()).then(|| self.0.iter().sum::<f64>() / self.0.len() as f64)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_interpolate_between_neighbours() {
-        let sorted = Sorted::new(&[4.0, 1.0, 3.0, 2.0]);
-        assert_eq!(sorted.quantile(0.5), Some(2.5));
-        assert_eq!(sorted.quantile(0.0), Some(1.0));
-        assert_eq!(sorted.quantile(1.0), Some(4.0));
-        assert_eq!(Sorted::new(&[]).quantile(0.5), None);
     }
 }

@@ -17,7 +17,16 @@ pub fn setup(set: &[(String, String)], files: &TraceFiles, scheduler: &str, seed
     let pods = (files.pods_name.as_str(), files.pods_csv.as_str());
     let imported = openb::import(nodes, pods, &options);
     match (scenario, imported) {
-        (Ok(scenario), Ok(imported)) => scenario.trace_setup(&imported, scheduler, seed).map_err(|issues| issues.0),
+        (Ok(scenario), Ok(imported)) => {
+            let mut all = Scenario::silent_overrides(set, &imported);
+            match scenario.trace_setup(&imported, scheduler, seed) {
+                Ok(setup) if all.is_empty() => Ok(setup),
+                outcome => {
+                    all.extend(outcome.err().map_or_else(Vec::new, |issues| issues.0));
+                    Err(all)
+                }
+            }
+        }
         (scenario, imported) => {
             let mut all = scenario.err().map_or_else(Vec::new, |issues| issues.0);
             all.extend(imported.err().iter().flat_map(issues));
@@ -33,10 +42,9 @@ fn issues(refused: &Refused) -> Vec<Issue> {
         .iter()
         .filter(|finding| finding.kind.severity() != openb::Severity::Note)
         .map(|finding| {
-            let column =
-                if finding.column.is_empty() { String::new() } else { format!(", column {}", finding.column) };
-            let remedy = format!("{}: {}", finding.kind.title(), finding.reason);
-            Issue::new(format!("{}, row {}{column}", finding.file, finding.row), &finding.value, "", remedy)
+            // As compilers write places: it reads the same in every language.
+            let column = if finding.column.is_empty() { String::new() } else { format!(":{}", finding.column) };
+            Issue::new(format!("{}:{}{column}", finding.file, finding.row), &finding.value, "", &finding.reason)
         })
         .collect()
 }

@@ -5,6 +5,7 @@
 //! test holds them to that.
 
 use crate::engine::setup::Setup;
+use crate::probes::quantile::quantile;
 use crate::probes::{Fact, Probe, Stage, Totals, Window};
 use crate::units::SimTime;
 
@@ -92,13 +93,9 @@ impl Sorted {
         }
     }
 
-    /// The quantile at `q`, between neighbours by linear interpolation (type 7 of Hyndman and Fan).
+    /// The quantile at `q` (0..=1); `None` if there are no values.
     pub fn quantile(&self, q: f64) -> Option<f64> {
-        let last = self.values.len().checked_sub(1)?;
-        let position = q * last as f64;
-        let below = position as usize;
-        let above = (below + 1).min(last);
-        Some(self.values[below] + (self.values[above] - self.values[below]) * (position - below as f64))
+        quantile(&self.values, q)
     }
 }
 

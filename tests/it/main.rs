@@ -9,6 +9,7 @@ mod published;
 mod replay;
 mod scenario;
 mod schedules;
+mod search;
 mod small;
 mod stage;
 mod theory;
