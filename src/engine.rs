@@ -36,6 +36,15 @@ pub mod setup;
 /// Time between samples of the queue.
 const SAMPLE_EVERY: Span = Span::from_secs(60);
 
+/// How much of it there is of what could grow with a run. Neither grows with the number of jobs that came and went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Slots of jobs: as many as ever ran and waited at once.
+    pub slots: usize,
+    /// Events entered in the calendar: at most about twice those that will happen, one a job that runs and one a node.
+    pub events: usize,
+}
+
 /// A run: the cluster, the jobs, the scheduler, and the moment it has reached.
 #[derive(Clone, Debug)]
 pub struct Simulation<P: Probe> {
@@ -169,6 +178,12 @@ impl<P: Probe> Simulation<P> {
         self.events
     }
 
+    /// What it holds in memory of jobs and of the future.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        Held { slots: self.jobs.slots(), events: self.calendar.len() }
+    }
+
     /// Sums over the cluster at this moment.
     #[must_use]
     pub fn totals(&self) -> &Totals {
@@ -257,8 +272,19 @@ impl<P: Probe> Simulation<P> {
 
     /// Enters an event in the calendar, unless it lies beyond the end.
     fn schedule(&mut self, at: SimTime, class: Class, event: Event) {
-        if at <= self.horizon() {
-            self.calendar.schedule(at, class, event);
+        if at > self.horizon() {
+            return;
+        }
+        self.calendar.schedule(at, class, event);
+        // A job whose rate changes leaves a void milestone behind. A long one beside many short ones leaves so many that
+        // they would fill the memory long before their time comes.
+        let expected = self.totals.running as usize + self.cluster.len();
+        if self.calendar.len() > 2 * expected + 256 {
+            let jobs = &self.jobs;
+            self.calendar.retain(|event| match event {
+                Event::Milestone { slot, version } => jobs.get(*slot).is_some_and(|state| state.version == *version),
+                _ => true,
+            });
         }
     }
 

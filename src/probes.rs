@@ -9,6 +9,7 @@ pub mod churn;
 pub mod digest;
 pub mod ledger;
 pub mod metrics;
+pub mod quantiles;
 pub mod shape;
 pub mod waits;
 

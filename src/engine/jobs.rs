@@ -170,6 +170,11 @@ impl Jobs {
     pub fn get(&self, slot: u32) -> Option<&JobState> {
         self.slots.get(slot as usize)?.as_ref()
     }
+
+    /// Slots there are, vacant ones too.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
 }
 
 impl core::ops::Index<u32> for Jobs {

@@ -150,7 +150,7 @@ impl Session {
         let mut so_far = Metrics::default();
         standard.shape().report(&mut so_far);
         standard.ledger().report(&mut so_far);
-        self.waits.follow(standard.waits().seconds());
+        let [wait_p50, wait_p99] = self.waits.p50_and_p99(standard.waits().seconds());
         let hours = standard.ledger().measured_hours();
         let ledger = so_far.ledger;
         let totals = self.simulation.totals();
@@ -180,8 +180,8 @@ impl Session {
             Stat::WastedGpuHours => measured(ledger.stranded + ledger.stalled),
             Stat::CapacityGpuHours => ledger.capacity,
             Stat::HealthMean => measured(so_far.health),
-            Stat::WaitP50 => known(self.waits.quantile(0.5)),
-            Stat::WaitP99 => known(self.waits.quantile(0.99)),
+            Stat::WaitP50 => known(wait_p50),
+            Stat::WaitP99 => known(wait_p99),
             Stat::WaitTrainMean => known(running.training_mean()),
             Stat::JobsPerHour => measured(f64::from(running.completions) / hours),
             Stat::Evictions => f64::from(running.evictions),
