@@ -90,8 +90,7 @@ impl<P: Probe> Simulation<P> {
             calendar.schedule(SimTime::ZERO + setup.telemetry.interval, Class::Telemetry, Event::Telemetry);
         }
         calendar.schedule(SimTime::ZERO + SAMPLE_EVERY, Class::Sample, Event::Sample);
-        let mut source = setup.source.clone();
-        let arriving = source.next();
+        let source = setup.source.clone();
         let mut simulation = Self {
             now: SimTime::ZERO,
             belief: Belief::new(&setup, &cluster),
@@ -99,7 +98,7 @@ impl<P: Probe> Simulation<P> {
             queue: Queue::new(setup.nodes.len()),
             calendar,
             source,
-            arriving,
+            arriving: None,
             rebuild_streams,
             scheduler,
             ties: Stream::new(setup.seed, Purpose::Ties, 0, 0),
@@ -116,6 +115,7 @@ impl<P: Probe> Simulation<P> {
             setup: Arc::new(setup),
             probe,
         };
+        simulation.await_arrival();
         simulation.report_touched();
         Ok(simulation)
     }
@@ -262,12 +262,20 @@ impl<P: Probe> Simulation<P> {
                 return None;
             }
             let job = self.arriving.take()?;
-            self.arriving = self.source.next();
+            self.await_arrival();
             self.pass_time(arrival);
             self.arrive(job);
         }
         self.report_touched();
         Some(self.now)
+    }
+
+    /// Gets the next job from the source. A source that breaks off ends the run: what came until then is not all.
+    fn await_arrival(&mut self) {
+        self.arriving = self.source.next();
+        if self.arriving.is_none() {
+            self.fault = self.source.failure().map(|why| Error::Source(why.to_owned()));
+        }
     }
 
     /// Enters an event in the calendar, unless it lies beyond the end.

@@ -108,7 +108,11 @@ mod tests {
     fn what_is_forgotten_leaves_the_rest_in_order() {
         let mut calendar = Calendar::default();
         for slot in 0..100 {
-            calendar.schedule(SimTime(u64::from(slot * 37 % 10)), Class::Growth, Event::Milestone { slot, version: 0 });
+            calendar.schedule(
+                SimTime(u64::from(slot * 37 % 10)),
+                Class::Growth,
+                Event::Milestone { slot, version: 0 },
+            );
         }
         let mut whole = calendar.clone();
         let is_wanted = |event: &Event| matches!(event, Event::Milestone { slot, .. } if slot % 3 == 0);

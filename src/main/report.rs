@@ -7,12 +7,11 @@ use residua::economics::{self, Bill, Prices};
 use residua::probes::LedgerHours;
 use residua::resources::Dim;
 use residua::scenario::Scenario;
-use residua::workload::openb::Imported;
 use serde::Serialize;
 
 use crate::output::Failure;
 use crate::table::Table;
-use crate::trace::{self, TraceJson};
+use crate::trace::{self, Trace, TraceJson};
 
 /// Everything about a comparison that was run.
 pub struct Experiment<'a> {
@@ -32,19 +31,24 @@ pub struct Experiment<'a> {
     pub prices: Prices,
     /// Jobs that arrive in the measured hours of a run, on average.
     pub expected_jobs: f64,
-    /// The trace that jobs were drawn from, if one was.
-    pub trace: Option<&'a Imported>,
+    /// The trace that jobs are from, if there is one.
+    pub trace: Option<&'a Trace>,
     /// Keys that the scenario sets and that have no say with this trace.
     pub ignored: Vec<String>,
 }
 
 /// Whether the key at `path` has a say with that trace, or in a scenario's own cluster.
-pub fn has_say(path: &str, trace: Option<&Imported>) -> bool {
+pub fn has_say(path: &str, trace: Option<&Trace>) -> bool {
     const OF_STORAGE: [&str; 5] = ["rebuilds", "telemetry", "sharing", "scheduler.safety", "scheduler.cordon"];
     let is_of_storage = OF_STORAGE
         .iter()
         .any(|key| path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')));
-    trace.is_none_or(|trace| Scenario::applies_to_trace(path) && (trace.exists.has(Dim::Sto) || !is_of_storage))
+    trace.is_none_or(|trace| {
+        Scenario::applies_to_trace(path)
+            && (trace.imported().exists.has(Dim::Sto) || !is_of_storage)
+            // A recording brings its own load.
+            && (path != "load" || trace.recorded().is_none())
+    })
 }
 
 impl Experiment<'_> {
@@ -137,10 +141,17 @@ pub fn text(experiment: &Experiment<'_>) -> String {
     text.push_str(&ledger(experiment));
     text.push_str(&bill(experiment));
     text.push_str(NOTES);
+    let error = experiment.runs.iter().map(|run| run.metrics.percentile_error).fold(0.0, f64::max);
+    if error > 0.0 {
+        text.push_str(&format!(
+            "  Medians and percentiles of jobs are off by at most {:.1} % of themselves: there were too many to keep each.\n",
+            error * 100.0
+        ));
+    }
     match experiment.trace {
         Some(trace) => {
             text.push_str(&trace::text(trace, &experiment.ignored));
-            if trace.exists.has(Dim::Sto) {
+            if trace.imported().exists.has(Dim::Sto) {
                 text.push_str(&storage_assumptions(experiment.settings));
             }
         }
@@ -155,7 +166,10 @@ const FEW_JOBS: f64 = 100.0;
 fn heading(experiment: &Experiment<'_>) -> String {
     let settings = experiment.settings;
     let (nodes, gpus) = match experiment.trace {
-        Some(trace) => (trace.nodes.len(), Dim::Gpu.value(1) * trace.capacity()[Dim::Gpu.index()] as f64),
+        Some(trace) => {
+            let trace = trace.imported();
+            (trace.nodes.len(), Dim::Gpu.value(1) * trace.capacity()[Dim::Gpu.index()] as f64)
+        }
         None => (settings.nodes as usize, settings.gpus()),
     };
     let seeds = match experiment.seeds {
@@ -169,6 +183,9 @@ fn heading(experiment: &Experiment<'_>) -> String {
         Some(_) if experiment.scenario != "trace" => {
             format!("A real trace, with the settings of {}{preset}", experiment.scenario)
         }
+        Some(trace) if trace.recorded().is_some() => {
+            "A real trace – the nodes of a real cluster and its jobs, when they came.".to_owned()
+        }
         _ => format!("{}{preset} – {}", settings.title, settings.about),
     };
     let of_nodes = if nodes == 1 { "node" } else { "nodes" };
@@ -180,9 +197,18 @@ fn heading(experiment: &Experiment<'_>) -> String {
     } else {
         String::new()
     };
+    let load = match experiment.trace.and_then(Trace::recorded) {
+        Some(recorded) => format!(
+            "{} jobs as recorded in {:.1} h, which offer a load of {:.4}",
+            recorded.jobs,
+            recorded.length.as_hours(),
+            recorded.load
+        ),
+        None => format!("load {}", settings.load),
+    };
     format!(
-        "{what}\nload {}, {nodes} {of_nodes}, {gpus} GPUs, {} h of which the first {} h are not measured, {seeds}\n{few}",
-        settings.load, settings.hours, settings.warm_up_hours
+        "{what}\n{load}, {nodes} {of_nodes}, {gpus} GPUs, {} h of which the first {} h are not measured, {seeds}\n{few}",
+        settings.hours, settings.warm_up_hours
     )
 }
 

@@ -1,21 +1,72 @@
 //! A real trace on the command line: reading its files, and saying what was found and assumed.
 
+use std::io::BufReader;
+use std::path::Path;
+
+use residua::engine::setup::Setup;
 use residua::resources::Dim;
+use residua::scenario::{Issue, Issues, Scenario};
 use residua::units::Span;
-use residua::workload::openb::{self, Assumption, Finding, Imported, OnFault, Options};
+use residua::workload::openb::recorded::{self, Opener, Recorded, Trouble};
+use residua::workload::openb::{self, Arrivals, Assumption, Finding, Imported, OnFault, Options, Refused};
 use serde::Serialize;
 
-use crate::check::read;
-use crate::options::{self, Switch, TraceOptions};
+use crate::check::{inspect, read};
+use crate::options::{self, ArrivalsOption, Switch, TraceOptions};
 use crate::output::Failure;
+use crate::threads::Counter;
 
 /// Most bytes of a file of a trace: the published ones have less than two million.
 const MOST_TRACE_BYTES: u64 = 512 << 20;
 
+/// A trace whose jobs are drawn from it or replayed.
+pub enum Trace {
+    /// Drawn at a wanted load.
+    Drawn(Imported),
+    /// Replayed as recorded.
+    Recorded(Recorded),
+}
+
+impl Trace {
+    /// The cluster, and what was found and assumed.
+    pub fn imported(&self) -> &Imported {
+        match self {
+            Self::Drawn(imported) => imported,
+            Self::Recorded(recorded) => &recorded.trace,
+        }
+    }
+
+    /// The recording, if it is one.
+    pub fn recorded(&self) -> Option<&Recorded> {
+        match self {
+            Self::Drawn(_) => None,
+            Self::Recorded(recorded) => Some(recorded),
+        }
+    }
+
+    /// Jobs that come in a run of that scenario, on average.
+    pub fn jobs(&self, scenario: &Scenario) -> f64 {
+        match self {
+            Self::Drawn(imported) => imported.rate_for_load(scenario.load) * scenario.hours,
+            Self::Recorded(recorded) => {
+                recorded.jobs as f64 * (scenario.hours / recorded.length.as_hours().max(f64::MIN_POSITIVE)).min(1.0)
+            }
+        }
+    }
+
+    /// A run on it.
+    pub fn setup(&self, scenario: &Scenario, scheduler: &str, seed: u64) -> Result<Setup, Issues> {
+        match self {
+            Self::Drawn(imported) => scenario.trace_setup(imported, scheduler, seed),
+            Self::Recorded(recorded) => scenario.recorded_setup(recorded, scheduler, seed),
+        }
+    }
+}
+
 /// The trace that the options name, if they name one.
-pub fn import(options: &TraceOptions) -> Result<Option<Imported>, Failure> {
+pub fn import(options: &TraceOptions) -> Result<Option<Trace>, Failure> {
     let (Some(nodes), Some(pods)) = (&options.trace_nodes, &options.trace_pods) else { return Ok(None) };
-    let cap = options.cap_hours;
+    let cap = options.cap_hours.unwrap_or(Options::DEFAULT_CAP.as_hours());
     if !(cap == 0.0 || (0.01..=100_000.0).contains(&cap)) {
         return Err(Failure::Input(format!(
             "--cap-hours = {cap} – allowed: 0.01 to 100000 (h), or 0 to keep run times as they are"
@@ -29,28 +80,64 @@ pub fn import(options: &TraceOptions) -> Result<Option<Imported>, Failure> {
         assume: options.assume == Switch::On,
         cap: (cap > 0.0).then(|| Span::from_hours_f64(cap)),
     };
-    let unreadable = |issue: residua::scenario::Issue| Failure::Input(issue.to_string());
-    // Both files are tried before giving up on either.
-    let (nodes_text, pods_text) = match (read(nodes, MOST_TRACE_BYTES), read(pods, MOST_TRACE_BYTES)) {
-        (Ok(nodes), Ok(pods)) => (nodes, pods),
-        (Err(a), Err(b)) => return Err(Failure::Input(format!("{a}\n{b}"))),
-        (Err(issue), _) | (_, Err(issue)) => return Err(unreadable(issue)),
-    };
-    let name = |path: &std::path::Path| {
-        path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
-    };
-    openb::import((&name(nodes), &nodes_text), (&name(pods), &pods_text), &settings).map(Some).map_err(|refused| {
-        let mut text = refused.to_string();
-        if refused.can_drop() {
-            text.push_str("\nTo run without these rows: --on-fault drop");
-        }
-        Failure::Input(text)
-    })
+    match options.arrivals {
+        ArrivalsOption::Bootstrap => drawn(nodes, pods, &settings).map(|imported| Some(Trace::Drawn(imported))),
+        ArrivalsOption::Recorded => recorded(nodes, pods, &settings).map(|recorded| Some(Trace::Recorded(recorded))),
+    }
+}
+
+fn drawn(nodes: &Path, pods: &Path, settings: &Options) -> Result<Imported, Failure> {
+    let (nodes_text, pods_text) = both(read(nodes, MOST_TRACE_BYTES), read(pods, MOST_TRACE_BYTES))?;
+    openb::import((&name(nodes), &nodes_text), (&name(pods), &pods_text), settings).map_err(refused)
+}
+
+fn recorded(nodes: &Path, pods: &Path, settings: &Options) -> Result<Recorded, Failure> {
+    let (nodes_text, ()) = both(read(nodes, MOST_TRACE_BYTES), inspect(pods, u64::MAX))?;
+    let path = pods.to_owned();
+    let opener = Opener::new(move || {
+        let file = std::fs::File::open(&path)?;
+        Ok(Box::new(BufReader::with_capacity(READ_AT_ONCE, file)))
+    });
+    let counter = Counter::new("rows checked");
+    recorded::survey((&name(nodes), &nodes_text), (&name(pods), &opener), settings, |rows| counter.at(rows)).map_err(
+        |trouble| match trouble {
+            Trouble::Refused(found) => refused(found),
+            Trouble::Unreadable(why) => Failure::Input(why),
+        },
+    )
+}
+
+/// Bytes of a recording that are read at once.
+const READ_AT_ONCE: usize = 64 << 10;
+
+/// Both files are tried before giving up on either.
+fn both<A, B>(nodes: Result<A, Issue>, pods: Result<B, Issue>) -> Result<(A, B), Failure> {
+    match (nodes, pods) {
+        (Ok(nodes), Ok(pods)) => Ok((nodes, pods)),
+        (Err(a), Err(b)) => Err(Failure::Input(format!("{a}\n{b}"))),
+        (Err(issue), _) | (_, Err(issue)) => Err(Failure::Input(issue.to_string())),
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn refused(refused: Refused) -> Failure {
+    let mut text = refused.to_string();
+    if refused.can_drop() {
+        text.push_str("\nTo run without these rows: --on-fault drop");
+    }
+    Failure::Input(text)
 }
 
 /// A trace in `--json`.
 #[derive(Serialize)]
 pub struct TraceJson<'a> {
+    arrivals: Arrivals,
+    /// What a recording brings: jobs, hours from the first arrival to the last end, and GPU time ÷ GPUs × hours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<RecordedJson>,
     nodes: usize,
     gpus: f64,
     samples: usize,
@@ -63,10 +150,30 @@ pub struct TraceJson<'a> {
     ignored: &'a [String],
 }
 
+#[derive(Serialize)]
+struct RecordedJson {
+    jobs: u64,
+    hours: f64,
+    load: f64,
+    /// Findings of each kind that are listed at most; `counts` has all.
+    listed_a_kind: usize,
+}
+
+impl RecordedJson {
+    fn new(recorded: &Recorded) -> Self {
+        let (jobs, hours, load) = (recorded.jobs, recorded.length.as_hours(), recorded.load);
+        Self { jobs, hours, load, listed_a_kind: recorded::LISTED_A_KIND }
+    }
+}
+
 impl<'a> TraceJson<'a> {
     /// What `--json` says of a trace.
-    pub fn new(trace: &'a Imported, ignored: &'a [String]) -> Self {
+    pub fn new(trace: &'a Trace, ignored: &'a [String]) -> Self {
+        let recorded = trace.recorded().map(RecordedJson::new);
+        let trace = trace.imported();
         Self {
+            arrivals: trace.arrivals,
+            recorded,
             nodes: trace.nodes.len(),
             gpus: Dim::Gpu.value(1) * trace.capacity()[Dim::Gpu.index()] as f64,
             samples: trace.samples.len(),
@@ -81,7 +188,8 @@ impl<'a> TraceJson<'a> {
 }
 
 /// What people should know of a trace.
-pub fn text(trace: &Imported, ignored: &[String]) -> String {
+pub fn text(trace: &Trace, ignored: &[String]) -> String {
+    let trace = trace.imported();
     let report = &trace.report;
     let mut text = String::from("\nTrace\n");
     for file in [&report.nodes, &report.pods] {
@@ -90,9 +198,14 @@ pub fn text(trace: &Imported, ignored: &[String]) -> String {
     for count in &report.counts {
         text.push_str(&format!("  {} × {}\n", count.count, count.kind.title()));
     }
-    // Every fault is a row that was left out: however many there are, each is named.
+    // Every fault is a row that was left out: each is named, or counted where a recording has too many.
     for fault in &report.faults {
         text.push_str(&format!("  left out: {fault}\n"));
+    }
+    for left in openb::unlisted(&report.faults, &report.counts) {
+        if left.kind.severity() == openb::Severity::Fault {
+            text.push_str(&format!("  left out: {} more × {}\n", left.count, left.kind.title()));
+        }
     }
     if !ignored.is_empty() {
         text.push_str(&format!("  without a say here, though the scenario sets them: {}\n", ignored.join(", ")));

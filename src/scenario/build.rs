@@ -10,6 +10,7 @@ use crate::scenario::{ClassSpec, Discipline, Issue, Issues, NodeTypeSpec, Scenar
 use crate::schedulers::{self, Choice};
 use crate::units::Span;
 use crate::workload::openb::Imported;
+use crate::workload::openb::recorded::Recorded;
 use crate::workload::shares::{MILLION, millionths_of};
 use crate::workload::synthetic::{Bursts, ClassLaw, Generator};
 use crate::workload::{ClassId, Growth, JobClass, Source};
@@ -129,6 +130,34 @@ impl Scenario {
     ///
     /// An unknown scheduler; one whose score sees nothing that the trace has; a run that is too large.
     pub fn trace_setup(&self, trace: &Imported, scheduler: &str, seed: u64) -> Result<Setup, Issues> {
+        let source = Source::Bootstrap(Box::new(trace.generator(self.load, seed)));
+        let jobs = trace.rate_for_load(self.load) * self.hours;
+        let size = format!("{} × {}", self.load, self.hours);
+        self.on_trace(trace, source, jobs, ("load × hours", &size), scheduler, seed)
+    }
+
+    /// A run on a real cluster with the jobs that it had, when it had them: as [`trace_setup`](Self::trace_setup), but the
+    /// load has no say.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn recorded_setup(&self, recorded: &Recorded, scheduler: &str, seed: u64) -> Result<Setup, Issues> {
+        let source = Source::Recorded(Box::new(recorded.stream()));
+        // Jobs that are read as time passes cost no memory, however many come.
+        self.on_trace(&recorded.trace, source, 0.0, ("hours", &self.hours.to_string()), scheduler, seed)
+    }
+
+    /// A run on the cluster of `trace` with the jobs of `source`, so many on average; `size` names what makes it large.
+    fn on_trace(
+        &self,
+        trace: &Imported,
+        source: Source,
+        jobs: f64,
+        size: (&str, &str),
+        scheduler: &str,
+        seed: u64,
+    ) -> Result<Setup, Issues> {
         let mut scheduler = self.choice(scheduler)?;
         let mut issues = Vec::new();
         // The hard dimensions that the trace has decide what fits in any case.
@@ -144,9 +173,7 @@ impl Scenario {
             ));
         }
         issues.extend(self.never_planned(&scheduler, &trace.node_types, &trace.nodes, &trace.classes));
-        let jobs = trace.rate_for_load(self.load) * self.hours;
-        let size = format!("{} × {}", self.load, self.hours);
-        issues.extend(check::too_large(self, trace.nodes.len(), jobs, 0.0, ("load × hours", &size)));
+        issues.extend(check::too_large(self, trace.nodes.len(), jobs, 0.0, size));
         if !issues.is_empty() {
             return Err(Issues(issues));
         }
@@ -157,7 +184,7 @@ impl Scenario {
             exists: trace.exists,
             classes: trace.classes.clone(),
             typical: Arc::default(),
-            source: Source::Bootstrap(Box::new(trace.generator(self.load, seed))),
+            source,
             rebuilds: self.engine_rebuilds().filter(|_| trace.exists.has(Dim::Sto)),
             sharing: self.sharing,
             out_of_memory: self.out_of_memory,

@@ -34,6 +34,8 @@ pub enum Kind {
     TooManyKinds,
     /// Without the faulty rows nothing is left to simulate.
     NothingLeft,
+    /// A row that is earlier than the one before, where rows are replayed one by one.
+    OutOfOrder,
     /// More or fewer fields than the header.
     FieldCount,
     /// A quotation mark that is not closed in its line.
@@ -74,7 +76,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, refusals first, notes last.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::EmptyFile,
         Self::WrongFile,
         Self::MissingColumn,
@@ -82,6 +84,7 @@ impl Kind {
         Self::RepeatedColumn,
         Self::TooManyKinds,
         Self::NothingLeft,
+        Self::OutOfOrder,
         Self::FieldCount,
         Self::OpenQuote,
         Self::MissingValue,
@@ -112,7 +115,8 @@ impl Kind {
             | Self::NoTimeColumns
             | Self::RepeatedColumn
             | Self::TooManyKinds
-            | Self::NothingLeft => Severity::Refusal,
+            | Self::NothingLeft
+            | Self::OutOfOrder => Severity::Refusal,
             Self::FieldCount
             | Self::OpenQuote
             | Self::MissingValue
@@ -145,6 +149,7 @@ impl Kind {
             Self::RepeatedColumn => "repeated column",
             Self::TooManyKinds => "too many kinds of nodes",
             Self::NothingLeft => "nothing left to simulate",
+            Self::OutOfOrder => "not in order of time",
             Self::FieldCount => "wrong number of fields",
             Self::OpenQuote => "quotation mark not closed",
             Self::MissingValue => "missing value",

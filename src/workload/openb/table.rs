@@ -19,11 +19,12 @@ pub(super) struct Row {
     fields: Vec<String>,
 }
 
-/// A file's header and rows.
+/// A file's header and, unless they are read one by one, its rows.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) header_line: usize,
     pub(super) header: Vec<String>,
+    separator: u8,
     /// Rows with as many fields as the header; the others are findings.
     pub(super) rows: Vec<Row>,
     /// All rows, with those that are findings.
@@ -33,6 +34,13 @@ pub(super) struct Table {
 /// Where each wanted column is, by position in the list that was asked for.
 #[derive(Debug)]
 pub(super) struct Places(Vec<Option<usize>>);
+
+impl Places {
+    /// Where wanted column `column` is, if the file has it.
+    pub(super) fn of(&self, column: usize) -> Option<usize> {
+        self.0[column]
+    }
+}
 
 impl Row {
     /// The field of wanted column `column`; `None` if the file does not have that column.
@@ -50,41 +58,40 @@ impl Table {
             findings.add(1, "", "", Kind::EmptyFile, "there is nothing in this file");
             return None;
         };
-        let separator = separator_of(header_text);
-        if separator != b',' {
-            let name = if separator == b'\t' { "tabs" } else { "semicolons" };
-            findings.add(
-                header_line,
-                "",
-                "",
-                Kind::Separator,
-                format!("fields are separated by {name}; read as such"),
-            );
-        }
-        let header: Vec<String> =
-            split(header_text, separator).into_iter().map(|name| name.to_ascii_lowercase()).collect();
-        let mut table = Self { header_line, header, rows: Vec::new(), rows_in_file: 0 };
+        let mut table = Self::of_header(header_line, header_text, findings);
         for (line, text) in lines {
-            table.rows_in_file += 1;
-            if text.bytes().filter(|&byte| byte == b'"').count() % 2 == 1 {
-                findings.add(
-                    line,
-                    "",
-                    text,
-                    Kind::OpenQuote,
-                    "close the quotation mark in the same line, or remove it",
-                );
-                continue;
-            }
-            let fields = split(text, separator);
-            if fields.len() == table.header.len() {
-                table.rows.push(Row { line, fields });
-            } else {
-                let reason = format!("{} fields, but the header has {}", fields.len(), table.header.len());
-                findings.add(line, "", text, Kind::FieldCount, reason);
-            }
+            let row = table.row(line, text, findings);
+            table.rows.extend(row);
         }
         Some(table)
+    }
+
+    /// A table of which only the header is known.
+    pub(super) fn of_header(line: usize, text: &str, findings: &mut Findings<'_>) -> Self {
+        let separator = separator_of(text);
+        if separator != b',' {
+            let name = if separator == b'\t' { "tabs" } else { "semicolons" };
+            let reason = format!("fields are separated by {name}; read as such");
+            findings.add(line, "", "", Kind::Separator, reason);
+        }
+        let header = split(text, separator).into_iter().map(|name| name.to_ascii_lowercase()).collect();
+        Self { header_line: line, header, separator, rows: Vec::new(), rows_in_file: 0 }
+    }
+
+    /// The next line as a row, unless it is none; counts it.
+    pub(super) fn row(&mut self, line: usize, text: &str, findings: &mut Findings<'_>) -> Option<Row> {
+        self.rows_in_file += 1;
+        if text.bytes().filter(|&byte| byte == b'"').count() % 2 == 1 {
+            findings.add(line, "", text, Kind::OpenQuote, "close the quotation mark in the same line, or remove it");
+            return None;
+        }
+        let fields = split(text, self.separator);
+        if fields.len() == self.header.len() {
+            return Some(Row { line, fields });
+        }
+        let reason = format!("{} fields, but the header has {}", fields.len(), self.header.len());
+        findings.add(line, "", text, Kind::FieldCount, reason);
+        None
     }
 
     /// How many of `columns` the header has.
