@@ -147,7 +147,7 @@ fn main() {
         }
     }
     if is_chosen("nodes") {
-        for (nodes, hours) in [(1_000, 4.0), (10_000, 4.0)] {
+        for (nodes, hours) in [(1_000, 4.0), (10_000, 4.0), (100_000, 0.1)] {
             measure("nodes", u64::from(nodes), || scenario(nodes, hours));
         }
     }

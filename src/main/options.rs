@@ -122,6 +122,10 @@ pub struct RunOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
 
+    /// Memory that the runs which go on at once may take together, in MB. What is estimated to need more is refused.
+    #[arg(long, allow_negative_numbers = true, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
+    pub memory: u64,
+
     /// A real trace instead of synthetic jobs.
     #[command(flatten)]
     pub trace: TraceOptions,

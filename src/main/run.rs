@@ -66,6 +66,8 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
         None => (scenario.nodes as usize, scenario.expected_jobs()),
     };
     let threads = used(items.len(), options.threads.map_or_else(available, usize::from));
+    let memory = trace.as_ref().map_or_else(|| scenario.memory(), |trace| trace.memory(&scenario));
+    cost::fits(memory, threads, options.memory).map_err(Issues::from)?;
     let cores = threads.min(available());
     let told =
         cost::announce(cost::seconds_a_run(&scenario, nodes, jobs), items.len(), cores).map_err(Issues::from)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use residua::engine::setup::Setup;
 use residua::resources::Dim;
-use residua::scenario::{Issue, Issues, Scenario};
+use residua::scenario::{Issue, Issues, Memory, Scenario};
 use residua::units::Span;
 use residua::workload::openb::recorded::{self, Opener, Recorded, Trouble};
 use residua::workload::openb::{self, Arrivals, Assumption, Finding, Imported, OnFault, Options, Refused};
@@ -51,6 +51,14 @@ impl Trace {
             Self::Recorded(recorded) => {
                 recorded.jobs as f64 * (scenario.hours / recorded.length.as_hours().max(f64::MIN_POSITIVE)).min(1.0)
             }
+        }
+    }
+
+    /// What a run of that scenario takes.
+    pub fn memory(&self, scenario: &Scenario) -> Memory {
+        match self {
+            Self::Drawn(imported) => scenario.memory_on(imported),
+            Self::Recorded(recorded) => scenario.memory_of(recorded),
         }
     }
 

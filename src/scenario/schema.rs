@@ -44,7 +44,7 @@ pub(super) const KEYS: &[Key<Scenario>] = &[
         load,
         "Offered GPU work as a share of the cluster's GPUs; above 1 the queue grows for ever."
     ),
-    key!("nodes", "nodes", 1..20000, nodes, "Size of the cluster. Arrivals scale with it, so the load stays."),
+    key!("nodes", "nodes", 1..200000, nodes, "Size of the cluster. Arrivals scale with it, so the load stays."),
     key!("hours", "h", 0.1..8760, hours, "Length of the run in simulated hours."),
     key!("warm_up_hours", "h", 0..8760, warm_up_hours, "Start of the run that is simulated but not measured."),
     key!(
@@ -165,7 +165,7 @@ pub(super) const KEYS: &[Key<Scenario>] = &[
         "A job in the window that waited longer reserves nodes; 0: never. With backfill."
     ),
     key!("queue.reserve_share", "share of nodes", 0..1, queue.reserve_share, "Most nodes reserved at once…"),
-    key!("queue.reserve_nodes", "nodes", 0..20000, queue.reserve_nodes, "…but at least this many may be."),
+    key!("queue.reserve_nodes", "nodes", 0..200000, queue.reserve_nodes, "…but at least this many may be."),
     key!(
         "telemetry.interval_seconds",
         "s",

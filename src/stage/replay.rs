@@ -3,7 +3,7 @@
 
 use crate::engine::setup::Setup;
 use crate::scenario::{Issue, Scenario, TRACE};
-use crate::stage::session::TraceFiles;
+use crate::stage::session::{TraceFiles, WORKER_BYTES};
 use crate::workload::openb::{self, Options, Refused};
 
 /// The run of `files` under one scheduler of the roster with `set` changed of what a run on a trace starts from.
@@ -17,7 +17,11 @@ pub fn setup(set: &[(String, String)], files: &TraceFiles, scheduler: &str, seed
     let pods = (files.pods_name.as_str(), files.pods_csv.as_str());
     let imported = openb::import(nodes, pods, &options);
     match (scenario, imported) {
-        (Ok(scenario), Ok(imported)) => scenario.trace_setup(&imported, scheduler, seed).map_err(|issues| issues.0),
+        (Ok(scenario), Ok(imported)) => {
+            let setup = scenario.trace_setup(&imported, scheduler, seed).map_err(|issues| issues.0)?;
+            let too_much = scenario.memory_on(&imported).too_much(WORKER_BYTES, false);
+            too_much.map_or(Ok(setup), |issue| Err(vec![issue]))
+        }
         (scenario, imported) => {
             let mut all = scenario.err().map_or_else(Vec::new, |issues| issues.0);
             all.extend(imported.err().iter().flat_map(issues));

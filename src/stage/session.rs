@@ -12,6 +12,10 @@ use crate::stage::running::{Running, Sorted};
 use crate::stage::{look, replay};
 use crate::workload::openb::OnFault;
 
+/// Most bytes that a worker may take. With [`reel::LANE_BYTES`] that the page holds of each of four lanes, and as much
+/// again as this for the page itself, a tab stays within 512 MB.
+pub const WORKER_BYTES: u64 = 64_000_000;
+
 /// What is to be run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRequest {
@@ -73,7 +77,10 @@ impl Session {
     pub fn start(request: &RunRequest) -> Result<Self, Vec<Issue>> {
         let setup = match &request.trace {
             None => Scenario::preset(&request.scenario, &request.set)
-                .and_then(|scenario| scenario.setup(&request.scheduler, request.seed))
+                .and_then(|scenario| {
+                    let setup = scenario.setup(&request.scheduler, request.seed)?;
+                    scenario.memory().too_much(WORKER_BYTES, true).map_or(Ok(setup), |issue| Err(issue.into()))
+                })
                 .map_err(|issues| issues.0)?,
             Some(files) => replay::setup(&request.set, files, &request.scheduler, request.seed)?,
         };

@@ -348,6 +348,7 @@ mod tests {
 
     #[wasm_bindgen_test]
     fn all_that_is_found_and_assumed_in_a_trace_is_said_in_spanish() {
+        use residua::workload::openb::recorded::{Opener, Trouble, survey};
         use residua::workload::openb::{self, Kind, OnFault, Options};
 
         let mut kinds = BTreeSet::new();
@@ -373,6 +374,29 @@ mod tests {
                 }
             }
         }
+        // What is said only where arrivals are replayed as recorded.
+        let header = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,deletion_time,scheduled_time";
+        let recordings = [
+            format!("{header},creation_time\na,1,1,1,1000,9,5,4\nb,1,1,1,1000,9,5,\nc,1,1,1,1000,9,5,3\n"),
+            format!("{header}\na,1,1,1,1000,9,5\n"),
+            format!("{header},creation_time\na,1,1,1,1000,9,5,4\n"),
+        ];
+        for pods in recordings {
+            let opener = Opener::new(move || Ok(Box::new(std::io::Cursor::new(pods.clone().into_bytes()))));
+            let nodes = ("n", "sn,cpu_milli,memory_mib,gpu,model\na,1000,1024,2,T4\n");
+            match survey(nodes, ("p", &opener), &Options::default(), |_| {}) {
+                Ok(recorded) => said.extend(
+                    recorded.trace.assumptions.into_iter().flat_map(|line| [line.what, line.value, line.reason]),
+                ),
+                Err(Trouble::Refused(refused)) => {
+                    for finding in refused.findings {
+                        kinds.insert(finding.kind);
+                        said.insert(finding.reason);
+                    }
+                }
+                Err(Trouble::Unreadable(why)) => panic!("{why}"),
+            }
+        }
         let missing: Vec<_> = Kind::ALL.into_iter().filter(|kind| !kinds.contains(kind)).collect();
         assert!(missing.is_empty(), "no file has {missing:?}");
         let silent: Vec<_> = said.iter().filter(|text| translated(Lang::Es, text).is_none()).collect();
@@ -382,6 +406,7 @@ mod tests {
     #[wasm_bindgen_test]
     fn the_problems_of_a_run_are_said_in_spanish() {
         use residua::scenario::Scenario;
+        use residua::stage::session::{RunRequest, Session};
 
         let sets: &[&[(&str, &str)]] = &[
             &[("nodes", "4"), ("load", "0.05")],
@@ -401,6 +426,20 @@ mod tests {
             }
         }
         assert!(found > 1, "{found} problems");
+        let request = RunRequest {
+            scenario: "c-storage-stress".to_owned(),
+            set: vec![("nodes".to_owned(), "10000".to_owned()), ("load".to_owned(), "1.2".to_owned())],
+            scheduler: "ragp-io".to_owned(),
+            seed: 1,
+            trace: None,
+        };
+        let issue = Session::start(&request).expect_err("more memory than a browser has").remove(0);
+        assert!(issue.allowed.contains("64 MB"), "{issue}");
+        for text in
+            [issue.allowed.as_str(), &issue.remedy, "Take less load, or run it with the command, which may take more"]
+        {
+            assert!(translated(Lang::Es, text).is_some(), "no Spanish for {text:?}");
+        }
         let error = residua::error::Error::Setup("x".to_owned()).to_string();
         assert_eq!(translated(Lang::Es, &error).as_deref(), Some("esta simulación no puede empezar: x"));
     }

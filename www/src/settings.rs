@@ -63,8 +63,8 @@ impl Field {
             // Whole numbers up to here are exact in a double, and so in JSON and in a link.
             Self::Seed => (0.0, 9_007_199_254_740_991.0),
             Self::Load => (0.05, 1.5),
-            // What a lane can draw and simulate in a browser within seconds.
-            Self::Nodes => (4.0, 1024.0),
+            // So many fit in a browser's memory with four lanes; from a thousand on a run takes minutes.
+            Self::Nodes => (4.0, 10_000.0),
             Self::Degraded => (0.0, 0.5),
             Self::Storage => (0.5, 1.5),
             Self::Price => (0.0, 1000.0),

@@ -5,8 +5,9 @@
 //! row, however many there are. Hence two limits: rows must be in order of creation time, and a name is known to be
 //! repeated only within [`NAMES_REMEMBERED`] rows.
 
+use core::cmp::Reverse;
 use core::fmt;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
@@ -61,6 +62,8 @@ pub struct Recorded {
     pub length: Span,
     /// GPU time of all jobs ÷ GPUs of the cluster × length.
     pub load: f64,
+    /// Most jobs that run at once if each starts when it arrives.
+    pub at_once: usize,
     plan: Arc<Plan>,
 }
 
@@ -308,7 +311,7 @@ pub fn survey(
     let gpu_milli = trace.capacity()[Dim::Gpu.index()] as f64;
     let load = totals.gpu_milli_ms as f64 / (gpu_milli * length.as_ms().max(1) as f64);
     (plan.kinds, plan.present, plan.jobs, plan.start) = (cluster.kinds, present, totals.jobs, totals.start);
-    Ok(Recorded { trace, jobs: totals.jobs, length, load, plan: Arc::new(plan) })
+    Ok(Recorded { trace, jobs: totals.jobs, length, load, at_once: totals.at_once, plan: Arc::new(plan) })
 }
 
 /// Rows between two calls of `progress`.
@@ -323,11 +326,23 @@ struct Totals {
     /// The first creation and the last end, in seconds.
     start: i64,
     end: i64,
+    /// When those end that would run now, had each started when it arrived; and the most of them so far.
+    ends: BinaryHeap<Reverse<u64>>,
+    at_once: usize,
 }
 
 impl Default for Totals {
     fn default() -> Self {
-        Self { tallies: Tally::all(), busy: Busy::default(), jobs: 0, gpu_milli_ms: 0, start: 0, end: 0 }
+        Self {
+            tallies: Tally::all(),
+            busy: Busy::default(),
+            jobs: 0,
+            gpu_milli_ms: 0,
+            start: 0,
+            end: 0,
+            ends: BinaryHeap::new(),
+            at_once: 0,
+        }
     }
 }
 
@@ -342,6 +357,12 @@ impl Totals {
         self.gpu_milli_ms += u128::from(demand[Dim::Gpu].unsigned_abs()) * u128::from(work.as_ms());
         self.tallies[class as usize].add(&demand, work);
         self.busy.add(pod);
+        let now = created.unsigned_abs() * 1000;
+        while self.ends.peek().is_some_and(|end| end.0 <= now) {
+            self.ends.pop();
+        }
+        self.ends.push(Reverse(now + work.as_ms()));
+        self.at_once = self.at_once.max(self.ends.len());
     }
 }
 

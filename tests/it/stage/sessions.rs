@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use residua::engine::Simulation;
 use residua::scenario::{PRESETS, Scenario};
-use residua::stage::reel::{NodeState, Reel, Stat};
+use residua::stage::reel::{LANE_BYTES, NodeState, Reel, Stat};
 use residua::stage::session::{RunRequest, Session, TraceFiles};
 use residua::units::SimTime;
 use residua::workload::openb::OnFault;
@@ -256,4 +256,43 @@ fn a_faulty_trace_is_refused_with_file_and_row() {
     let issues = Session::start(&refused).unwrap_err();
     assert!(issues.len() > 1);
     assert!(issues.iter().all(|issue| issue.path.contains("row")), "{issues:#?}");
+}
+
+/// What a browser's memory does not hold is refused with a size that it does hold.
+#[test]
+fn a_run_that_a_browser_does_not_hold_is_refused_with_the_remedy() {
+    let with = |nodes: &str| RunRequest {
+        set: [("nodes", nodes), ("hours", "24"), ("load", "0.7")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .to_vec(),
+        ..request("c-storage-stress", "ragp-io")
+    };
+    Session::start(&with("10000")).expect("ten thousand nodes for a day fit");
+    let issues = Session::start(&with("50000")).expect_err("too much");
+    assert_eq!((issues.len(), issues[0].path.as_str(), issues[0].value.as_str()), (1, "nodes", "50000"));
+    assert!(issues[0].allowed.starts_with("what takes at most 64 MB of memory in a browser; this takes about "));
+    let nodes =
+        issues[0].remedy.strip_prefix("Take at most ").and_then(|rest| rest.split_once(" nodes")).expect("nodes").0;
+    Session::start(&with(nodes)).expect("the advice helps");
+}
+
+/// However large a run: its frames fit, the last is at its end, and any moment is found.
+#[test]
+fn the_frames_of_a_large_run_fit_and_can_be_sought() {
+    let large = RunRequest {
+        set: [("nodes", "10000"), ("hours", "24"), ("warm_up_hours", "0"), ("load", "0.05")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .to_vec(),
+        ..request("c-storage-stress", "first-fit-5d")
+    };
+    let mut session = Session::start(&large).unwrap();
+    let header = session.header().clone();
+    let bytes = header.frame_words() as u64 * 4 * u64::from(header.frames);
+    assert!(bytes <= LANE_BYTES && bytes > LANE_BYTES * 9 / 10, "{bytes} bytes");
+    assert_eq!(header.time_of(header.frames as usize - 1), SimTime(24 * 3_600_000));
+    let mut reel = Reel::new(header.clone()).unwrap();
+    reel.push(&session.advance(3).words).unwrap();
+    let second = reel.index_at(SimTime(2 * header.interval_ms - 1));
+    assert_eq!((reel.len(), second), (3, 1));
+    assert_eq!(reel.frame(second).unwrap().time(), header.time_of(1));
 }
