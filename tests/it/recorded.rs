@@ -291,7 +291,7 @@ fn a_recording_is_read_as_time_passes_and_what_is_over_is_forgotten() {
     let held = simulation.held();
     // A slot is given back only after the next job came in the same moment.
     assert!(held.slots <= at_once as usize + 1, "{held:?} for {at_once} jobs at once");
-    assert!((11..=13).contains(&at_once), "{at_once} jobs at once");
+    assert!((11..=30).contains(&at_once), "{at_once} jobs at once of {PODS}");
 }
 
 /// A long job whose neighbours come and go changes its rate thousands of times, and each time its end is entered anew.

@@ -268,8 +268,8 @@ fn a_run_that_a_browser_does_not_hold_is_refused_with_the_remedy() {
         ..request("c-storage-stress", "ragp-io")
     };
     Session::start(&with("10000")).expect("ten thousand nodes for a day fit");
-    let issues = Session::start(&with("50000")).expect_err("too much");
-    assert_eq!((issues.len(), issues[0].path.as_str(), issues[0].value.as_str()), (1, "nodes", "50000"));
+    let issues = Session::start(&with("20000")).expect_err("too much");
+    assert_eq!((issues.len(), issues[0].path.as_str(), issues[0].value.as_str()), (1, "nodes", "20000"));
     assert!(issues[0].allowed.starts_with("what takes at most 64 MB of memory in a browser; this takes about "));
     let nodes =
         issues[0].remedy.strip_prefix("Take at most ").and_then(|rest| rest.split_once(" nodes")).expect("nodes").0;
