@@ -7,7 +7,7 @@ const MOST_BYTES: usize = 1 << 20;
 
 /// A text that is read line by line. Lines end by CRLF, LF or a lone CR; blank ones count and are left out.
 pub(super) struct Lines {
-    reader: Box<dyn BufRead + Send>,
+    reader: Box<dyn BufRead + Send + Sync>,
     number: usize,
     line: Vec<u8>,
     /// Whether a line feed that comes next belongs to the line before.
@@ -15,7 +15,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    pub(super) fn new(reader: Box<dyn BufRead + Send>) -> Self {
+    pub(super) fn new(reader: Box<dyn BufRead + Send + Sync>) -> Self {
         Self { reader, number: 0, line: Vec::new(), is_after_return: false }
     }
 

@@ -36,11 +36,11 @@ pub const NAMES_REMEMBERED: usize = 10_000;
 pub struct Opener(Arc<Open>);
 
 /// What opens it.
-type Open = dyn Fn() -> io::Result<Box<dyn BufRead + Send>> + Send + Sync;
+type Open = dyn Fn() -> io::Result<Box<dyn BufRead + Send + Sync>> + Send + Sync;
 
 impl Opener {
     /// What opens the same text each time.
-    pub fn new(open: impl Fn() -> io::Result<Box<dyn BufRead + Send>> + Send + Sync + 'static) -> Self {
+    pub fn new(open: impl Fn() -> io::Result<Box<dyn BufRead + Send + Sync>> + Send + Sync + 'static) -> Self {
         Self(Arc::new(open))
     }
 }
