@@ -44,8 +44,8 @@ fn whole(text: &str) -> Result<Scenario, Issues> {
     if issues.is_empty() { Ok(scenario) } else { Err(Issues(issues)) }
 }
 
-/// Says so if it is no file, or larger than so many bytes.
-pub fn inspect(file: &Path, most: u64) -> Result<(), Issue> {
+/// How many bytes it has; says so if it is no file, or larger than so many.
+pub fn inspect(file: &Path, most: u64) -> Result<u64, Issue> {
     let about = std::fs::metadata(file).map_err(|error| unreadable(file, &error.to_string()))?;
     // A device or a pipe may never end; a pipe would not even open before somebody writes.
     if !about.is_file() {
@@ -61,7 +61,7 @@ pub fn inspect(file: &Path, most: u64) -> Result<(), Issue> {
             remedy: "Choose another file".to_owned(),
         });
     }
-    Ok(())
+    Ok(about.len())
 }
 
 fn unreadable(file: &Path, error: &str) -> Issue {

@@ -28,7 +28,7 @@ const MOST_PRICE: f64 = 1000.0;
 /// Runs what was asked for and reports it.
 pub fn run(options: &RunOptions) -> Result<String, Failure> {
     // Settings and files are both judged before giving up on either.
-    let trace = trace::import(&options.trace);
+    let trace = trace::import(&options.trace, options.memory);
     let recorded = trace.as_ref().ok().and_then(|trace| trace.as_ref()?.recorded());
     let (Settled { name, mut scenario, ids, overrides }, trace) = match (settle(options, recorded), trace) {
         (Ok(settled), Ok(trace)) => (settled, trace),

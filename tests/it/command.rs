@@ -487,4 +487,25 @@ fn what_does_not_fit_into_memory_is_refused_and_may_be_allowed() {
     assert_eq!(refused.status.code(), Some(2), "{told}");
     assert!(told.contains("--memory = 100 MB – allowed: at least "), "{told}");
     assert!(told.contains("with 100000 nodes") && told.contains("Raise it if the machine has so much"), "{told}");
+
+    // A list that jobs are drawn from is held; one that is replayed is not.
+    let long: String =
+        (0..2_000).map(|n| format!("p{n},4000,16384,1,1000,,LS,Succeeded,{n},{},{n}\n", n + 60)).collect();
+    let long = format!("{}\n{long}", PODS.lines().next().expect("a header"));
+    let (nodes, pods) = (file("memory-nodes.csv", NODES), file("memory-pods.csv", &long));
+    let trace = ["--trace-nodes", nodes.to_str().expect("UTF-8"), "--trace-pods", pods.to_str().expect("UTF-8")];
+    let run_in = |memory: &str, arrivals: &str| {
+        let more =
+            ["--memory", memory, "--arrivals", arrivals, "--hours", "0.5", "--warm-up-hours", "0", "--seed", "1"];
+        run(&[&["run"], &trace[..], &more, &["--threads", "1"]].concat())
+    };
+    let refused = run_in("1", "bootstrap");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        text(&refused.stderr).contains("or replay it row by row: --arrivals recorded"),
+        "{}",
+        text(&refused.stderr)
+    );
+    assert!(run_in("20", "bootstrap").status.success());
+    assert!(run_in("20", "recorded").status.success());
 }
