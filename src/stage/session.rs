@@ -13,7 +13,7 @@ use crate::stage::{look, replay};
 use crate::workload::openb::OnFault;
 
 /// Most bytes that a worker may take. With [`reel::LANE_BYTES`] that the page holds of each of four lanes, and as much
-/// again as this for the page itself, a tab stays within 512 MB.
+/// again as this for the page itself, a tab stays within 512 MiB.
 pub const WORKER_BYTES: u64 = 64_000_000;
 
 /// What is to be run.
