@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::probes::LedgerHours;
+use crate::probes::{LedgerHours, Uses};
 
 /// Hours in a year of 365 days.
 pub const HOURS_PER_YEAR: f64 = 8760.0;
@@ -63,38 +63,16 @@ pub fn price_per_productive(price: f64, share: f64) -> f64 {
 pub struct Bill {
     /// Every GPU-hour of the fleet.
     pub total: f64,
-    /// Advanced work that was kept.
-    pub productive: f64,
-    /// Allocated, but starved of data.
-    pub stalled: f64,
-    /// Advanced work that was thrown away.
-    pub redone: f64,
-    /// Free where the typical task does not fit.
-    pub stranded: f64,
-    /// Free and usable, but kept for a job that has waited long.
-    pub held: f64,
-    /// Free and usable.
-    pub spare: f64,
+    /// Its parts.
+    #[serde(flatten)]
+    pub uses: Uses,
 }
 
 impl Bill {
-    /// The uses by name, in the order in which they are read: what is lost first, what is left last.
-    #[must_use]
-    pub fn parts(&self) -> [(&'static str, f64); 6] {
-        [
-            ("spare", self.spare),
-            ("held", self.held),
-            ("stranded", self.stranded),
-            ("stalled", self.stalled),
-            ("redone", self.redone),
-            ("productive", self.productive),
-        ]
-    }
-
     /// Total − the sum of the parts: zero but for the last bits of a sum, if the ledger balances.
     #[must_use]
     pub fn difference(&self) -> f64 {
-        self.total - self.parts().iter().map(|(_, money)| money).sum::<f64>()
+        self.total - self.uses.parts().iter().map(|(_, money)| money).sum::<f64>()
     }
 }
 
@@ -102,15 +80,7 @@ impl Bill {
 #[must_use]
 pub fn bill(ledger: &LedgerHours, prices: Prices) -> Bill {
     let money = |hours: f64| hours * prices.gpu_hour;
-    Bill {
-        total: money(ledger.capacity),
-        productive: money(ledger.productive),
-        stalled: money(ledger.stalled),
-        redone: money(ledger.redone),
-        stranded: money(ledger.stranded),
-        held: money(ledger.held),
-        spare: money(ledger.spare),
-    }
+    Bill { total: money(ledger.capacity), uses: ledger.uses.map(money) }
 }
 
 /// Changing from one scheduler to another.
@@ -220,18 +190,10 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_bill_are_its_total() {
-        let ledger = LedgerHours {
-            capacity: 100.0,
-            productive: 70.0,
-            stalled: 8.0,
-            redone: 2.0,
-            stranded: 10.0,
-            held: 4.0,
-            spare: 6.0,
-            difference: 0,
-        };
+        let uses = Uses { productive: 70.0, stalled: 8.0, redone: 2.0, stranded: 10.0, held: 4.0, spare: 6.0 };
+        let ledger = LedgerHours { capacity: 100.0, uses, difference: 0 };
         let bill = bill(&ledger, Prices { gpu_hour: 3.0 });
-        assert_eq!((bill.total, bill.stalled, bill.spare), (300.0, 24.0, 18.0));
+        assert_eq!((bill.total, bill.uses.stalled, bill.uses.spare), (300.0, 24.0, 18.0));
         assert_eq!(bill.difference(), 0.0);
     }
 

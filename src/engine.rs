@@ -26,6 +26,7 @@ mod calendar;
 pub mod facts;
 mod health;
 mod jobs;
+mod log;
 mod pass;
 pub mod port;
 mod progress;

@@ -36,5 +36,6 @@ pub mod rng;
 pub mod scenario;
 pub mod schedulers;
 pub mod stage;
+pub mod text;
 pub mod units;
 pub mod workload;

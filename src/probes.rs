@@ -14,7 +14,7 @@ pub mod shape;
 pub mod waits;
 
 pub use crate::engine::facts::{Fact, Probe, Stage, Totals};
-pub use metrics::{LedgerHours, Metrics};
+pub use metrics::{LedgerHours, Metrics, Uses};
 
 /// The measured window: from the end of the warm-up on.
 #[derive(Clone, Copy, Debug)]

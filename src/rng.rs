@@ -43,6 +43,38 @@ pub const fn scatter(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
+/// An even draw among things that are looked at one by one, in whatever order: each has a random rank, and the lowest
+/// wins.
+#[derive(Clone, Debug)]
+pub struct Lots {
+    stream: Stream,
+    salt: u64,
+}
+
+impl Lots {
+    /// Nothing is drawn from `stream` before the first [`shuffle`](Self::shuffle).
+    #[must_use]
+    pub const fn new(stream: Stream) -> Self {
+        Self { stream, salt: 0 }
+    }
+
+    /// Gives everything a fresh rank.
+    pub fn shuffle(&mut self) {
+        self.salt = self.stream.bits();
+    }
+
+    /// The rank of the thing at `position`, a whole number below 2⁵³.
+    #[must_use]
+    pub fn rank(&self, position: u64) -> f64 {
+        (scatter(self.salt ^ position) >> 11) as f64
+    }
+
+    /// The stream, for other draws in between.
+    pub fn stream(&mut self) -> &mut Stream {
+        &mut self.stream
+    }
+}
+
 impl Stream {
     /// The stream of `seed` for `purpose` at `position` (and `second` position, where there are two).
     #[must_use]

@@ -194,15 +194,9 @@ pub struct SchedulerSpec {
     pub knobs: BTreeMap<String, f64>,
 }
 
-/// `[node_types.ID]`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NodeTypeSpec {
-    /// Short name.
-    pub id: String,
-    /// What it is.
-    pub title: String,
-    /// Share of the nodes.
-    pub share: f64,
+/// So much of each dimension, in the units that people write.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Quantities {
     /// Cores.
     pub cpu: f64,
     /// GiB.
@@ -219,28 +213,38 @@ pub struct NodeTypeSpec {
     pub ioc: f64,
 }
 
-impl NodeTypeSpec {
-    /// Capacity in the order of [`crate::resources::Dim::ALL`].
+impl Quantities {
+    /// Nothing is given yet: NaN stands for "missing".
+    const MISSING: Self = {
+        let missing = f64::NAN;
+        Self { cpu: missing, ram: missing, gpu: missing, hbm: missing, net: missing, sto: missing, ioc: missing }
+    };
+
+    /// In the order of [`crate::resources::Dim::ALL`].
     #[must_use]
     pub const fn values(&self) -> [f64; DIMS] {
         [self.cpu, self.ram, self.gpu, self.hbm, self.net, self.sto, self.ioc]
     }
+}
 
+/// `[node_types.ID]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NodeTypeSpec {
+    /// Short name.
+    pub id: String,
+    /// What it is.
+    pub title: String,
+    /// Share of the nodes.
+    pub share: f64,
+    /// Nominal capacity of a node.
+    #[serde(flatten)]
+    pub has: Quantities,
+}
+
+impl NodeTypeSpec {
     /// A type of which nothing is given yet: NaN stands for "missing".
     fn blank(id: &str) -> Self {
-        let missing = f64::NAN;
-        Self {
-            id: id.to_owned(),
-            title: id.to_owned(),
-            share: missing,
-            cpu: missing,
-            ram: missing,
-            gpu: missing,
-            hbm: missing,
-            net: missing,
-            sto: missing,
-            ioc: missing,
-        }
+        Self { id: id.to_owned(), title: id.to_owned(), share: f64::NAN, has: Quantities::MISSING }
     }
 }
 
@@ -253,20 +257,9 @@ pub struct ClassSpec {
     pub title: String,
     /// Share of the offered GPU-hours.
     pub share: f64,
-    /// Cores.
-    pub cpu: f64,
-    /// GiB.
-    pub ram: f64,
-    /// GPUs.
-    pub gpu: f64,
-    /// GiB.
-    pub hbm: f64,
-    /// Gbit/s.
-    pub net: f64,
-    /// GB/s, before [`Scenario::storage_intensity`].
-    pub sto: f64,
-    /// Cores for I/O.
-    pub ioc: f64,
+    /// Demand of a typical task at admission, its storage bandwidth before [`Scenario::storage_intensity`].
+    #[serde(flatten)]
+    pub asks: Quantities,
     /// Mean work, minutes.
     pub work_minutes: f64,
     /// Spread of work.
@@ -286,12 +279,6 @@ pub struct ClassSpec {
 }
 
 impl ClassSpec {
-    /// Typical demand in the order of [`crate::resources::Dim::ALL`].
-    #[must_use]
-    pub const fn values(&self) -> [f64; DIMS] {
-        [self.cpu, self.ram, self.gpu, self.hbm, self.net, self.sto, self.ioc]
-    }
-
     /// Mean number of tasks.
     #[must_use]
     pub fn mean_tasks(&self) -> f64 {
@@ -305,13 +292,7 @@ impl ClassSpec {
             id: id.to_owned(),
             title: id.to_owned(),
             share: missing,
-            cpu: missing,
-            ram: missing,
-            gpu: missing,
-            hbm: missing,
-            net: missing,
-            sto: missing,
-            ioc: missing,
+            asks: Quantities::MISSING,
             work_minutes: missing,
             work_sigma: missing,
             gang: vec![(1, 1.0)],

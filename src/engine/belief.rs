@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::cluster::devices::{DeviceMask, Devices, WHOLE, pick};
 use crate::cluster::{Cluster, NodeId};
+use crate::engine::log::NodeLog;
 use crate::engine::port::{Ask, View};
 use crate::engine::setup::{Setup, Telemetry};
 use crate::resources::{DIMS, Dim, DimMask};
@@ -29,6 +30,8 @@ pub(crate) struct Belief {
     /// Published estimates, before θ.
     estimates: [Vec<f64>; 2],
     versions: Vec<u32>,
+    /// Nodes whose version rose.
+    changes: NodeLog,
     inverse: Arc<[[f64; DIMS]]>,
     cordoned: Vec<bool>,
     telemetry: Telemetry,
@@ -57,6 +60,7 @@ impl Belief {
             averages: core::array::from_fn(|_| vec![0.0; cluster.len()]),
             estimates: core::array::from_fn(|_| vec![0.0; cluster.len()]),
             versions: vec![0; cluster.len()],
+            changes: NodeLog::new(cluster.len()),
             inverse: inverse.collect(),
             cordoned: vec![false; cluster.len()],
             telemetry: setup.telemetry,
@@ -150,6 +154,7 @@ impl Belief {
             self.count_devices(node);
         }
         self.versions[n] = self.versions[n].wrapping_add(1);
+        self.changes.push(node);
     }
 
     fn count_devices(&mut self, node: NodeId) {
@@ -202,6 +207,7 @@ impl Belief {
             column[n] -= amount;
         }
         self.versions[n] = self.versions[n].wrapping_add(1);
+        self.changes.push(node);
     }
 
     /// Whether a task fits, as far as `dims` can tell. The most selective columns come first.
@@ -301,6 +307,7 @@ impl Belief {
         View {
             available: &self.available,
             versions: &self.versions,
+            changes: &self.changes,
             node_types: &setup.node_types,
             nodes: &setup.nodes,
             inverse: &self.inverse,

@@ -7,7 +7,7 @@ use crate::cluster::{DeviceMask, NodeId};
 use crate::engine::belief::Belief;
 use crate::engine::facts::{Fact, Probe};
 use crate::engine::jobs::grown;
-use crate::engine::port::Ask;
+use crate::engine::port::{Ask, Open, Search};
 use crate::engine::setup::Ties;
 use crate::engine::{JobState, Simulation};
 use crate::error::Error;
@@ -94,6 +94,9 @@ impl<P: Probe> Simulation<P> {
     pub(super) fn try_start(&mut self, slot: u32) -> bool {
         let ask = self.ask_of(slot);
         let dims = self.fit_dims();
+        if let Some(is_started) = self.start_by_search(slot, &ask, dims) {
+            return is_started;
+        }
         if !self.find_feasible(slot, &ask, dims) {
             return false;
         }
@@ -143,6 +146,60 @@ impl<P: Probe> Simulation<P> {
         })
     }
 
+    /// Has the scheduler look for the node of a single task itself, where every node would have to be looked at. `None`
+    /// where that is not so, or where it wants a list.
+    fn start_by_search(&mut self, slot: u32, ask: &Ask, dims: DimMask) -> Option<bool> {
+        let must_look_everywhere = self.queue.gains_since(self.jobs[slot].memory.seen).is_none();
+        let may_search = ask.tasks == 1 && self.remembers && self.setup.scheduler.ties == Ties::Fixed;
+        if !may_search || !must_look_everywhere {
+            return None;
+        }
+        let view = self.belief.view(&self.setup);
+        let open = Open { belief: &self.belief, setup: &self.setup, queue: &self.queue, slot, ask, dims };
+        let node = match self.scheduler.search(&view, ask, &open) {
+            Search::NeedsList => return None,
+            Search::Nothing => {
+                self.remember_failure(slot, &[]);
+                return Some(false);
+            }
+            Search::Found(node) => node,
+        };
+        let taken = if open.has(node) { self.devices_on(node, ask) } else { None };
+        let Some(taken) = taken else {
+            self.break_rule(slot, node);
+            return Some(false);
+        };
+        self.start(slot, &[node], &[taken]);
+        Some(true)
+    }
+
+    /// Notes that a job's attempt failed and which nodes, too few, had room for a task.
+    fn remember_failure(&mut self, slot: u32, open: &[NodeId]) {
+        let seen = Some(self.queue.end_of_log());
+        let memory = &mut self.jobs[slot].memory;
+        memory.seen = seen;
+        memory.open.clear();
+        memory.open.extend_from_slice(open);
+    }
+
+    /// The devices that a task gets on `node`: those its scheduler wants, or the usual ones.
+    fn devices_on(&mut self, node: NodeId, ask: &Ask) -> Option<DeviceMask> {
+        let wanted = if self.belief.has_devices() && ask.is_shared() {
+            self.scheduler.device(&self.belief.view(&self.setup), ask, node)
+        } else {
+            None
+        };
+        self.belief.devices_for(node, ask, wanted)
+    }
+
+    fn break_rule(&mut self, slot: u32, node: NodeId) {
+        self.fault = Some(Error::BrokenRule {
+            scheduler: self.setup.scheduler.id.clone(),
+            node: node.0,
+            job: self.jobs[slot].job.index,
+        });
+    }
+
     /// Fills `candidates.feasible`. If there is too little room for all tasks, remembers what was found and says no.
     fn find_feasible(&mut self, slot: u32, ask: &Ask, dims: DimMask) -> bool {
         let mut candidates = core::mem::replace(&mut self.candidates, Candidates::new(0));
@@ -176,11 +233,7 @@ impl<P: Probe> Simulation<P> {
         }
         let is_enough = slots >= u32::from(ask.tasks);
         if !is_enough {
-            let seen = Some(self.queue.end_of_log());
-            let memory = &mut self.jobs[slot].memory;
-            memory.seen = seen;
-            memory.open.clear();
-            memory.open.extend_from_slice(&candidates.feasible);
+            self.remember_failure(slot, &candidates.feasible);
         }
         self.candidates = candidates;
         is_enough
@@ -221,18 +274,9 @@ impl<P: Probe> Simulation<P> {
                 }
             };
             let Some(node) = node else { return false };
-            let wanted = if self.belief.has_devices() && ask.is_shared() {
-                self.scheduler.device(&view, ask, node)
-            } else {
-                None
-            };
-            let taken = self.belief.devices_for(node, ask, wanted);
-            let (Ok(position), Some(taken)) = (feasible.binary_search(&node), taken) else {
-                self.fault = Some(Error::BrokenRule {
-                    scheduler: self.setup.scheduler.id.clone(),
-                    node: node.0,
-                    job: self.jobs[slot].job.index,
-                });
+            let taken = self.devices_on(node, ask);
+            let (Ok(position), Some(taken)) = (self.candidates.feasible.binary_search(&node), taken) else {
+                self.break_rule(slot, node);
                 return false;
             };
             chosen.push(node);

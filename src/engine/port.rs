@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use crate::cluster::devices::{DeviceMask, Devices, pick};
 use crate::cluster::{NodeId, NodeType};
-use crate::resources::{Amounts, DIMS, Dim};
+use crate::engine::log::NodeLog;
+use crate::resources::{Amounts, DIMS, Dim, DimMask};
 use crate::workload::typical::TypicalTasks;
 use crate::workload::{ClassId, JobClass, TypeMask};
 
 pub mod grade;
+pub mod open;
+
+pub use open::{Open, Search};
 
 /// What a job asks for, as far as a scheduler may know it: no durations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +49,7 @@ impl Ask {
 pub struct View<'a> {
     pub(crate) available: &'a [Vec<i32>; DIMS],
     pub(crate) versions: &'a [u32],
+    pub(crate) changes: &'a NodeLog,
     pub(crate) node_types: &'a [NodeType],
     pub(crate) nodes: &'a [u8],
     /// `1 / capacity` by type and dimension; 0 where there is no capacity.
@@ -98,11 +103,27 @@ impl View<'_> {
         &self.inverse[self.type_index(node)]
     }
 
+    /// Mean over `dims` of what would be left of `node` ÷ nominal, were one task of `ask` placed there; 0 if `dims` is
+    /// empty.
+    #[must_use]
+    pub fn mean_left(&self, ask: &Ask, node: NodeId, dims: DimMask) -> f64 {
+        let inverse = self.inverse_capacity(node);
+        let left = |dim: Dim| f64::from(self.available_in(node, dim) - ask.demand[dim]) * inverse[dim.index()];
+        dims.iter().map(left).sum::<f64>() / dims.len().max(1) as f64
+    }
+
     /// Changes whenever anything that [`available`](Self::available) says of the node does: what was computed from
     /// it may be kept until then.
     #[must_use]
     pub fn version(&self, node: NodeId) -> u32 {
         self.versions[node.index()]
+    }
+
+    /// Nodes whose [`version`](Self::version) changed since `seen`, some perhaps more than once, and where to go on
+    /// from next time. `None` for the nodes: too much has happened, look at every node.
+    #[must_use]
+    pub fn changes_since(&self, seen: u64) -> (Option<&[NodeId]>, u64) {
+        (self.changes.since(seen), self.changes.end())
     }
 
     /// Free thousandths of each of the node's devices, in an order that never changes; empty where GPUs are a pool.
@@ -145,6 +166,12 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
     /// order; equal candidates go to the lowest.
     fn choose(&mut self, view: &View<'_>, ask: &Ask, candidates: &[NodeId]) -> Option<NodeId>;
 
+    /// The best of all `open` nodes for one task, equal ones to the lowest: what [`choose`](Self::choose) says of a
+    /// list of them. For schedulers that need not look at every node to know.
+    fn search(&mut self, _view: &View<'_>, _ask: &Ask, _open: &Open<'_>) -> Search {
+        Search::NeedsList
+    }
+
     /// All of `candidates` that are as good as the best one, in rising order, into `equals`. For ties that are broken
     /// at random; a scheduler that knows of no ties names its choice alone.
     fn equals(&mut self, view: &View<'_>, ask: &Ask, candidates: &[NodeId], equals: &mut Vec<NodeId>) {
@@ -180,6 +207,11 @@ pub trait Score: Clone + fmt::Debug + Send + Sync + 'static {
     /// Cost of placing one task of `ask` on `node`; lower is better. Not NaN.
     fn score(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> f64;
 
+    /// As [`Scheduler::search`].
+    fn search(&mut self, _view: &View<'_>, _ask: &Ask, _open: &Open<'_>) -> Search {
+        Search::NeedsList
+    }
+
     /// As [`Scheduler::device`].
     fn device(&mut self, _view: &View<'_>, _ask: &Ask, _node: NodeId) -> Option<usize> {
         None
@@ -198,6 +230,11 @@ impl<S: Score> Scheduler for S {
             }
         }
         best.map(|(_, node)| node)
+    }
+
+    fn search(&mut self, view: &View<'_>, ask: &Ask, open: &Open<'_>) -> Search {
+        self.prepare(view, ask);
+        Score::search(self, view, ask, open)
     }
 
     fn equals(&mut self, view: &View<'_>, ask: &Ask, candidates: &[NodeId], equals: &mut Vec<NodeId>) {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::cluster::NodeId;
+use crate::engine::log::NodeLog;
 
 /// No job.
 const NOBODY: u32 = u32::MAX;
@@ -13,25 +14,16 @@ pub(crate) struct Queue {
     /// For whom each node is kept.
     kept_for: Vec<u32>,
     kept: usize,
-    /// Nodes on which more became available, in order. A waiting job that failed needs to look only at those that
-    /// came after its attempt.
-    gains: Vec<NodeId>,
-    /// Number of gains forgotten before the first of `gains`.
-    forgotten: u64,
+    /// Nodes on which more became available. A waiting job that failed needs to look only at those that came after
+    /// its attempt.
+    gains: NodeLog,
     /// End of the log when the queue was last walked.
     walked: u64,
 }
 
 impl Queue {
     pub fn new(nodes: usize) -> Self {
-        Self {
-            slots: VecDeque::new(),
-            kept_for: vec![NOBODY; nodes],
-            kept: 0,
-            gains: Vec::new(),
-            forgotten: 0,
-            walked: 0,
-        }
+        Self { slots: VecDeque::new(), kept_for: vec![NOBODY; nodes], kept: 0, gains: NodeLog::new(nodes), walked: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -64,11 +56,6 @@ impl Queue {
 
     /// Notes that more is available on a node.
     pub fn gain(&mut self, node: NodeId) {
-        // A log much longer than the cluster is worth no more than a look at every node.
-        if self.gains.len() > 2 * self.kept_for.len() + 256 {
-            self.forgotten += self.gains.len() as u64;
-            self.gains.clear();
-        }
         self.gains.push(node);
     }
 
@@ -82,13 +69,12 @@ impl Queue {
     }
 
     pub fn end_of_log(&self) -> u64 {
-        self.forgotten + self.gains.len() as u64
+        self.gains.end()
     }
 
     /// Gains since `seen`; `None` if they are no longer known and every node must be looked at.
     pub fn gains_since(&self, seen: Option<u64>) -> Option<&[NodeId]> {
-        let skip = seen?.checked_sub(self.forgotten)?;
-        self.gains.get(skip as usize..)
+        self.gains.since(seen?)
     }
 
     pub fn is_reserved(&self, node: NodeId) -> bool {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use residua::error::Error;
 use residua::scenario::{Issue, Issues};
+use residua::text::visible;
 
 /// Why a command did not do what it was asked.
 pub enum Failure {
@@ -55,14 +56,7 @@ pub fn tell(text: &str) {
 
 /// The text with what would steer a terminal made visible: names and values come from files of anybody's making.
 fn harmless(text: &str) -> String {
-    let steers = |letter: char| {
-        letter.is_control() && letter != '\n' || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut plain = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if steers(letter) { plain.extend(letter.escape_unicode()) } else { plain.push(letter) }
-    }
-    plain
+    visible(text, &['\n'])
 }
 
 /// `1 problem`, `2 problems`.

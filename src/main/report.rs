@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use residua::compare::{Estimate, Paired, Run, Summary};
 use residua::economics::{self, Bill, Prices};
-use residua::probes::LedgerHours;
+use residua::probes::Uses;
 use residua::resources::Dim;
-use residua::scenario::Scenario;
+use residua::scenario::{Scenario, build};
 use serde::Serialize;
 
 use crate::output::Failure;
@@ -39,13 +39,8 @@ pub struct Experiment<'a> {
 
 /// Whether the key at `path` has a say with that trace, or in a scenario's own cluster.
 pub fn has_say(path: &str, trace: Option<&Trace>) -> bool {
-    const OF_STORAGE: [&str; 5] = ["rebuilds", "telemetry", "sharing", "scheduler.safety", "scheduler.cordon"];
-    let is_of_storage = OF_STORAGE
-        .iter()
-        .any(|key| path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')));
     trace.is_none_or(|trace| {
-        Scenario::applies_to_trace(path)
-            && (trace.imported().exists.has(Dim::Sto) || !is_of_storage)
+        build::has_say(path, trace.imported().exists.has(Dim::Sto))
             // A recording brings its own load.
             && (path != "load" || trace.recorded().is_none())
     })
@@ -262,28 +257,31 @@ fn cell(estimate: Estimate, column: &Column, is_difference: bool) -> String {
     format!("{mean}{interval}{mark}")
 }
 
+/// Columns of the two tables of uses: the whole, then its parts.
+const USES: [&str; 7] = ["bill", "productive", "stalled", "redone", "stranded", "held", "spare"];
+
+/// The cells of a row below [`USES`]: means over bills or ledgers, each its total and its uses.
+fn mean_uses(each: &[(f64, Uses)]) -> [f64; USES.len()] {
+    let mean = |part: fn(&(f64, Uses)) -> f64| each.iter().map(part).sum::<f64>() / each.len() as f64;
+    [
+        mean(|(total, _)| *total),
+        mean(|(_, uses)| uses.productive),
+        mean(|(_, uses)| uses.stalled),
+        mean(|(_, uses)| uses.redone),
+        mean(|(_, uses)| uses.stranded),
+        mean(|(_, uses)| uses.held),
+        mean(|(_, uses)| uses.spare),
+    ]
+}
+
 fn ledger(experiment: &Experiment<'_>) -> String {
-    type Part = (&'static str, fn(&LedgerHours) -> f64);
-    const PARTS: &[Part] = &[
-        ("bill", |ledger| ledger.capacity),
-        ("productive", |ledger| ledger.productive),
-        ("stalled", |ledger| ledger.stalled),
-        ("redone", |ledger| ledger.redone),
-        ("stranded", |ledger| ledger.stranded),
-        ("held", |ledger| ledger.held),
-        ("spare", |ledger| ledger.spare),
-    ];
     let mut table = Table::default();
-    table.row(core::iter::once("scheduler").chain(PARTS.iter().map(|part| part.0)));
+    table.row(core::iter::once("scheduler").chain(USES));
     for line in &experiment.summary {
-        let ledgers: Vec<&LedgerHours> = experiment
-            .runs
-            .iter()
-            .filter(|run| run.scheduler == line.scheduler)
-            .map(|run| &run.metrics.ledger)
-            .collect();
-        let mean = |part: &Part| ledgers.iter().map(|ledger| part.1(ledger)).sum::<f64>() / ledgers.len() as f64;
-        let cells = PARTS.iter().map(|part| format!("{:.1}", mean(part)));
+        let runs = experiment.runs.iter().filter(|run| run.scheduler == line.scheduler);
+        let ledgers: Vec<_> =
+            runs.map(|run| &run.metrics.ledger).map(|ledger| (ledger.capacity, ledger.uses)).collect();
+        let cells = mean_uses(&ledgers).map(|hours| format!("{hours:.1}"));
         table.row(core::iter::once(line.scheduler.clone()).chain(cells));
     }
     let differences = experiment.runs.iter().map(|run| run.metrics.ledger.difference.unsigned_abs());
@@ -295,25 +293,18 @@ fn ledger(experiment: &Experiment<'_>) -> String {
 }
 
 fn bill(experiment: &Experiment<'_>) -> String {
-    type Part = (&'static str, fn(&Bill) -> f64);
-    const PARTS: &[Part] = &[
-        ("bill", |bill| bill.total),
-        ("productive", |bill| bill.productive),
-        ("stalled", |bill| bill.stalled),
-        ("redone", |bill| bill.redone),
-        ("stranded", |bill| bill.stranded),
-        ("held", |bill| bill.held),
-        ("spare", |bill| bill.spare),
-    ];
     let hours = experiment.settings.hours - experiment.settings.warm_up_hours;
     let mut table = Table::default();
-    table.row(core::iter::once("scheduler").chain(PARTS.iter().map(|part| part.0)).chain(["wasted an hour"]));
+    table.row(core::iter::once("scheduler").chain(USES).chain(["wasted an hour"]));
     for line in &experiment.summary {
         let runs = experiment.runs.iter().filter(|run| run.scheduler == line.scheduler);
-        let bills: Vec<Bill> = runs.map(|run| economics::bill(&run.metrics.ledger, experiment.prices)).collect();
-        let mean = |part: &dyn Fn(&Bill) -> f64| bills.iter().map(part).sum::<f64>() / bills.len() as f64;
-        let wasted = mean(&|bill| bill.stranded + bill.stalled) / hours;
-        let cells = PARTS.iter().map(|part| dollars(mean(&part.1))).chain([dollars(wasted)]);
+        let bills: Vec<_> = runs
+            .map(|run| economics::bill(&run.metrics.ledger, experiment.prices))
+            .map(|bill| (bill.total, bill.uses))
+            .collect();
+        let means = mean_uses(&bills);
+        let [_, _, stalled, _, stranded, ..] = means;
+        let cells = means.map(dollars).into_iter().chain([dollars((stranded + stalled) / hours)]);
         table.row(core::iter::once(line.scheduler.clone()).chain(cells));
     }
     format!(

@@ -44,7 +44,8 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
     let seeds: Vec<u64> = options.seed.map_or_else(|| (1..=several).collect(), |seed| vec![seed]);
 
     // Whatever is wrong is said before hours of running.
-    let mut issues = trace.as_ref().map_or_else(Vec::new, |trace| without_storage(trace, &overrides));
+    let mut issues =
+        trace.as_ref().map_or_else(Vec::new, |trace| Scenario::silent_overrides(&overrides, trace.imported()));
     for id in &ids {
         if let Err(found) = setup(&scenario, trace.as_ref(), id, seeds[0]) {
             issues.extend(found.0);
@@ -101,20 +102,6 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
         trace: trace.as_ref(),
     };
     if options.json { report::json(&experiment) } else { Ok(report::text(&experiment)) }
-}
-
-/// Settings of storage that somebody made by hand, on a trace without any.
-fn without_storage(trace: &Trace, overrides: &[(String, String)]) -> Vec<Issue> {
-    overrides
-        .iter()
-        .filter(|(path, _)| Scenario::applies_to_trace(path) && !report::has_say(path, Some(trace)))
-        .map(|(path, value)| Issue {
-            path: path.clone(),
-            value: value.clone(),
-            allowed: "a key that has a say: with --assume off there is no storage".to_owned(),
-            remedy: "Leave it out, or let storage be assumed".to_owned(),
-        })
-        .collect()
 }
 
 fn setup(

@@ -1,7 +1,7 @@
 //! Where every GPU-hour of the fleet went: exclusive uses that add up to capacity × time, to the unit.
 
 use crate::probes::shape::Free;
-use crate::probes::{Fact, LedgerHours, Metrics, Totals, Window};
+use crate::probes::{Fact, LedgerHours, Metrics, Totals, Uses, Window};
 use crate::units::SimTime;
 
 /// The ledger's unit is one GPU thousandth × one millionth × one millisecond.
@@ -103,12 +103,14 @@ impl Ledger {
         let hours = |units: i128| units as f64 / UNITS_PER_GPU_HOUR;
         LedgerHours {
             capacity: hours(self.capacity),
-            productive: hours(self.productive),
-            stalled: hours(self.stalled),
-            redone: hours(self.redone),
-            stranded: hours(self.stranded),
-            held: hours(self.held),
-            spare: hours(self.spare),
+            uses: Uses {
+                productive: hours(self.productive),
+                stalled: hours(self.stalled),
+                redone: hours(self.redone),
+                stranded: hours(self.stranded),
+                held: hours(self.held),
+                spare: hours(self.spare),
+            },
             difference: (self.capacity - self.uses().iter().sum::<i128>()) as i64,
         }
     }

@@ -75,6 +75,16 @@ pub struct Metrics {
 pub struct LedgerHours {
     /// GPUs of the fleet × measured hours.
     pub capacity: f64,
+    /// Where they went, in GPU-hours.
+    #[serde(flatten)]
+    pub uses: Uses,
+    /// `capacity` − the sum of the uses, in the ledger's own whole units: zero, always.
+    pub difference: i64,
+}
+
+/// What GPU-hours can be used for: in hours, or in what they cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Uses {
     /// Advanced work that was kept.
     pub productive: f64,
     /// Allocated, but starved of data.
@@ -87,8 +97,34 @@ pub struct LedgerHours {
     pub held: f64,
     /// Free and usable.
     pub spare: f64,
-    /// `capacity` − the sum of the uses, in the ledger's own whole units: zero, always.
-    pub difference: i64,
+}
+
+impl Uses {
+    /// The uses by name, in the order in which they are read: what is lost first, what is left last.
+    #[must_use]
+    pub const fn parts(&self) -> [(&'static str, f64); 6] {
+        [
+            ("spare", self.spare),
+            ("held", self.held),
+            ("stranded", self.stranded),
+            ("stalled", self.stalled),
+            ("redone", self.redone),
+            ("productive", self.productive),
+        ]
+    }
+
+    /// The same uses, each amount changed.
+    #[must_use]
+    pub fn map(&self, change: impl Fn(f64) -> f64) -> Self {
+        Self {
+            productive: change(self.productive),
+            stalled: change(self.stalled),
+            redone: change(self.redone),
+            stranded: change(self.stranded),
+            held: change(self.held),
+            spare: change(self.spare),
+        }
+    }
 }
 
 impl Metrics {

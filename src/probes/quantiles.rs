@@ -109,8 +109,8 @@ impl Buckets {
     }
 }
 
-/// The quantile at `q` of `count` values in rising order, between neighbours by linear interpolation (type 7 of Hyndman
-/// and Fan).
+/// The quantile at `q` (0..=1) of `count` values in rising order, `at` each position, between neighbours by linear
+/// interpolation (type 7 of Hyndman and Fan, Sample Quantiles in Statistical Packages, 1996). `None` if there are no values.
 pub(crate) fn quantile(count: u64, q: f64, at: impl Fn(u64) -> f64) -> Option<f64> {
     let last = count.checked_sub(1)?;
     let position = q * last as f64;

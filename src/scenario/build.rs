@@ -15,16 +15,46 @@ use crate::workload::shares::{MILLION, millionths_of};
 use crate::workload::synthetic::{Bursts, ClassLaw, Generator};
 use crate::workload::{ClassId, Growth, JobClass, Source};
 
+/// Keys that describe what a trace brings itself.
+const BROUGHT: [&str; 7] = ["nodes", "storage_intensity", "node_types", "classes", "bursts", "growth", "limits"];
+
+/// Keys that act on jobs that grow. Those of a trace do not: it does not record growth.
+const OF_GROWTH: [&str; 3] = ["out_of_memory", "eviction_loss", "scheduler.foresight"];
+
+/// Keys that act on storage and I/O CPU.
+const OF_STORAGE: [&str; 5] = ["rebuilds", "telemetry", "sharing", "scheduler.safety", "scheduler.cordon"];
+
+/// Whether the key at `path` has a say in a run on a trace in which storage is assumed (`has_storage`) or does not
+/// exist.
+#[must_use]
+pub fn has_say(path: &str, has_storage: bool) -> bool {
+    !is_below(path, &BROUGHT) && !is_below(path, &OF_GROWTH) && (has_storage || !is_below(path, &OF_STORAGE))
+}
+
+/// Whether `path` is one of `keys` or in one of their tables.
+fn is_below(path: &str, keys: &[&str]) -> bool {
+    keys.iter().any(|key| path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+}
+
 /// A share in millionths, to the nearest.
 fn ppm(share: f64) -> u32 {
     libm::round(share * f64::from(MILLION)) as u32
+}
+
+/// Where a run takes place: what a scenario describes and a trace brings.
+struct Ground {
+    node_types: Vec<NodeType>,
+    nodes: Vec<u8>,
+    exists: DimMask,
+    classes: Vec<JobClass>,
+    source: Source,
 }
 
 impl NodeTypeSpec {
     /// Nominal capacity in stored units.
     #[must_use]
     pub fn capacity(&self) -> Amounts {
-        Amounts::from_values(self.values())
+        Amounts::from_values(self.has.values())
     }
 }
 
@@ -32,7 +62,7 @@ impl Scenario {
     /// Demand of a typical task of `class` at admission, storage intensity included.
     #[must_use]
     pub fn typical(&self, class: &ClassSpec) -> Amounts {
-        let mut values = class.values();
+        let mut values = class.asks.values();
         values[Dim::Sto.index()] *= self.storage_intensity;
         Amounts::from_values(values)
     }
@@ -61,13 +91,13 @@ impl Scenario {
     /// GPUs of the whole cluster.
     #[must_use]
     pub fn gpus(&self) -> f64 {
-        self.deal_nodes().iter().map(|kind| self.node_types[usize::from(*kind)].gpu).sum()
+        self.deal_nodes().iter().map(|kind| self.node_types[usize::from(*kind)].has.gpu).sum()
     }
 
     /// Jobs of `class` that arrive an hour in a cluster of so many GPUs, on average.
     #[must_use]
     pub fn rate_per_hour(&self, class: &ClassSpec, gpus: f64) -> f64 {
-        let gpu_hours = class.gpu * class.mean_tasks() * class.work_minutes / 60.0;
+        let gpu_hours = class.asks.gpu * class.mean_tasks() * class.work_minutes / 60.0;
         self.load * gpus * class.share / gpu_hours
     }
 
@@ -102,25 +132,8 @@ impl Scenario {
         if !issues.is_empty() {
             return Err(Issues(issues));
         }
-        Ok(Setup {
-            node_types,
-            nodes,
-            gpus: Gpus::Pool,
-            exists,
-            classes,
-            typical: Arc::default(),
-            source: Source::Synthetic(Box::new(Generator::new(self.laws(), self.engine_bursts(), seed))),
-            rebuilds: self.engine_rebuilds(),
-            sharing: self.sharing,
-            out_of_memory: self.out_of_memory,
-            eviction_loss_ppm: ppm(self.eviction_loss),
-            queueing: self.engine_queueing(),
-            telemetry: self.engine_telemetry(),
-            scheduler,
-            warm_up: Span::from_hours_f64(self.warm_up_hours),
-            horizon: Span::from_hours_f64(self.hours),
-            seed,
-        })
+        let source = Source::Synthetic(Box::new(Generator::new(self.laws(), self.engine_bursts(), seed)));
+        Ok(self.setup_of(Ground { node_types, nodes, exists, classes, source }, scheduler, seed))
     }
 
     /// A run on a real cluster with jobs drawn from its trace: nodes, classes and jobs come from `trace`, all else
@@ -177,15 +190,30 @@ impl Scenario {
         if !issues.is_empty() {
             return Err(Issues(issues));
         }
-        Ok(Setup {
+        let ground = Ground {
             node_types: trace.node_types.clone(),
             nodes: trace.nodes.clone(),
-            gpus: Gpus::Pool,
             exists: trace.exists,
             classes: trace.classes.clone(),
+            source,
+        };
+        let mut setup = self.setup_of(ground, scheduler, seed);
+        setup.rebuilds = setup.rebuilds.filter(|_| trace.exists.has(Dim::Sto));
+        Ok(setup)
+    }
+
+    /// A run on `ground`: all else is from this scenario.
+    fn setup_of(&self, ground: Ground, scheduler: Choice, seed: u64) -> Setup {
+        let Ground { node_types, nodes, exists, classes, source } = ground;
+        Setup {
+            node_types,
+            nodes,
+            gpus: Gpus::Pool,
+            exists,
+            classes,
             typical: Arc::default(),
             source,
-            rebuilds: self.engine_rebuilds().filter(|_| trace.exists.has(Dim::Sto)),
+            rebuilds: self.engine_rebuilds(),
             sharing: self.sharing,
             out_of_memory: self.out_of_memory,
             eviction_loss_ppm: ppm(self.eviction_loss),
@@ -195,7 +223,7 @@ impl Scenario {
             warm_up: Span::from_hours_f64(self.warm_up_hours),
             horizon: Span::from_hours_f64(self.hours),
             seed,
-        })
+        }
     }
 
     /// Reads a scenario file for a run on a trace, with `overrides`. How large the run is, is judged with the trace:
@@ -205,15 +233,15 @@ impl Scenario {
     ///
     /// All problems of file and overrides at once, overrides without a say in such a run among them.
     pub fn for_trace(text: &str, overrides: &[(String, String)]) -> Result<Self, Issues> {
-        let silent = overrides.iter().filter(|(path, _)| !Self::applies_to_trace(path));
+        let silent = overrides.iter().filter(|(path, _)| !has_say(path, true));
         let mut issues: Vec<Issue> = silent
             .map(|(path, value)| {
-                Issue::new(
-                    path,
-                    value,
-                    "a key that has a say in a run on a trace",
-                    "Leave it out: the trace itself brings nodes, classes and jobs",
-                )
+                let remedy = if is_below(path, &OF_GROWTH) {
+                    "Leave it out: the jobs of a trace do not grow"
+                } else {
+                    "Leave it out: the trace itself brings nodes, classes and jobs"
+                };
+                Issue::new(path, value, "a key that has a say in a run on a trace", remedy)
             })
             .collect();
         match read::scenario(text, overrides, false) {
@@ -225,12 +253,22 @@ impl Scenario {
         }
     }
 
-    /// Whether the key at `path` has a say in a run on a trace. The others describe what the trace brings itself.
+    /// Problems with `overrides` that have a say in other runs on a trace, but not on this one: settings of storage
+    /// where no storage is assumed.
     #[must_use]
-    pub fn applies_to_trace(path: &str) -> bool {
-        const BROUGHT: [&str; 7] =
-            ["nodes", "storage_intensity", "node_types", "classes", "bursts", "growth", "limits"];
-        !BROUGHT.contains(&path.split('.').next().unwrap_or_default())
+    pub fn silent_overrides(overrides: &[(String, String)], trace: &Imported) -> Vec<Issue> {
+        overrides
+            .iter()
+            .filter(|(path, _)| has_say(path, true) && !has_say(path, trace.exists.has(Dim::Sto)))
+            .map(|(path, value)| {
+                Issue::new(
+                    path,
+                    value,
+                    "a key that has a say: without assumptions there is no storage",
+                    "Leave it out, or let storage be assumed",
+                )
+            })
+            .collect()
     }
 
     /// The scheduler of that id with this scenario's settings.
@@ -354,9 +392,9 @@ impl Scenario {
     pub(super) fn limit(&self, class: &ClassSpec) -> Amounts {
         let typical = self.typical(class);
         let limits = &self.limits;
-        let hbm = (limits.hbm_per_gpu * class.gpu.max(1.0)).min(limits.hbm);
+        let hbm = (limits.hbm_per_gpu * class.asks.gpu.max(1.0)).min(limits.hbm);
         let written =
-            Amounts::from_values([limits.cpu, limits.ram, class.gpu, hbm, limits.net, limits.sto, limits.ioc]);
+            Amounts::from_values([limits.cpu, limits.ram, class.asks.gpu, hbm, limits.net, limits.sto, limits.ioc]);
         let limit = written.map(|dim, most| most.max(typical[dim]));
         let holders = || {
             let in_use = self.node_types.iter().filter(|item| item.share > 0.0).map(NodeTypeSpec::capacity);

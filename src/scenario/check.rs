@@ -116,8 +116,8 @@ fn types(scenario: &Scenario, issues: &mut Vec<Issue>) {
         ));
     }
     let in_use = || scenario.node_types.iter().filter(|item| item.share > 0.0);
-    if scenario.node_types.iter().all(|item| item.share.is_finite() && item.gpu.is_finite())
-        && !in_use().any(|item| item.gpu > 0.0)
+    if scenario.node_types.iter().all(|item| item.share.is_finite() && item.has.gpu.is_finite())
+        && !in_use().any(|item| item.has.gpu > 0.0)
     {
         issues.push(Issue::new(
             "node_types.*.gpu",
@@ -127,10 +127,10 @@ fn types(scenario: &Scenario, issues: &mut Vec<Issue>) {
         ));
         return;
     }
-    let comparable = in_use().all(|item| item.values().iter().all(|value| value.is_finite()));
+    let comparable = in_use().all(|item| item.has.values().iter().all(|value| value.is_finite()));
     for class in scenario.classes.iter().filter(|class| class.share > 0.0) {
         let demand = scenario.typical(class);
-        if !comparable || class.values().iter().any(|value| value.is_nan()) {
+        if !comparable || class.asks.values().iter().any(|value| value.is_nan()) {
             continue;
         }
         if in_use().any(|item| demand.fits_in(&item.capacity(), DimMask::SEVEN)) {
@@ -158,31 +158,27 @@ fn types(scenario: &Scenario, issues: &mut Vec<Issue>) {
 fn limits(scenario: &Scenario, issues: &mut Vec<Issue>) {
     let limits = &scenario.limits;
     for class in scenario.classes.iter().filter(|class| class.share > 0.0) {
-        let per_gpu = limits.hbm_per_gpu * class.gpu.max(1.0);
+        let per_gpu = limits.hbm_per_gpu * class.asks.gpu.max(1.0);
         let mut below = |path: &str, limit: f64, dim: Dim, unit: &str, of: &str| {
             let typical = scenario.typical(class)[dim];
             if Dim::amount(dim, limit) < typical {
                 issues.push(Issue::new(
                     path,
                     format!("{limit} {unit}"),
-                    format!(
-                        "at least what a typical task of {}{of} asks for, {} {unit}",
-                        class.id,
-                        dim.value(typical)
-                    ),
+                    format!("at least what a typical task of {of} asks for, {} {unit}", dim.value(typical)),
                     format!("Raise it, or lower classes.{}.{dim}", class.id),
                 ));
             }
         };
-        below("limits.cpu", limits.cpu, Dim::Cpu, "cores", "");
-        below("limits.ram", limits.ram, Dim::Ram, "GiB", "");
-        below("limits.hbm_per_gpu", per_gpu, Dim::Hbm, "GiB", " with its GPUs");
-        below("limits.hbm", limits.hbm, Dim::Hbm, "GiB", "");
-        below("limits.net", limits.net, Dim::Net, "Gbit/s", "");
-        below("limits.sto", limits.sto, Dim::Sto, "GB/s", "");
-        below("limits.ioc", limits.ioc, Dim::Ioc, "cores", "");
+        below("limits.cpu", limits.cpu, Dim::Cpu, "cores", &class.id);
+        below("limits.ram", limits.ram, Dim::Ram, "GiB", &class.id);
+        below("limits.hbm_per_gpu", per_gpu, Dim::Hbm, "GiB", &format!("{} with its GPUs", class.id));
+        below("limits.hbm", limits.hbm, Dim::Hbm, "GiB", &class.id);
+        below("limits.net", limits.net, Dim::Net, "Gbit/s", &class.id);
+        below("limits.sto", limits.sto, Dim::Sto, "GB/s", &class.id);
+        below("limits.ioc", limits.ioc, Dim::Ioc, "cores", &class.id);
         if class.grows {
-            below("growth.hbm_cap", scenario.growth.hbm_cap, Dim::Hbm, "GiB", "");
+            below("growth.hbm_cap", scenario.growth.hbm_cap, Dim::Hbm, "GiB", &class.id);
         }
     }
 }
@@ -201,19 +197,19 @@ fn growth(scenario: &Scenario, issues: &mut Vec<Issue>) {
         let holders = scenario.node_types.iter().filter(|item| item.share > 0.0);
         let largest = holders
             .filter(|item| typical.fits_in(&item.capacity(), DimMask::SEVEN))
-            .max_by(|a, b| a.hbm.total_cmp(&b.hbm));
-        let Some(largest) = largest.filter(|item| item.hbm < grown) else { continue };
+            .max_by(|a, b| a.has.hbm.total_cmp(&b.has.hbm));
+        let Some(largest) = largest.filter(|item| item.has.hbm < grown) else { continue };
         issues.push(Issue::new(
             "growth.hbm",
             scenario.growth.hbm.to_string(),
             format!(
                 "what a node holds: a task of {} may start with {drawn} GiB and grows to {grown} GiB; a {} has {} GiB",
-                class.id, largest.id, largest.hbm
+                class.id, largest.id, largest.has.hbm
             ),
             format!(
                 "Set growth.hbm_cap to {} or less, lower growth.hbm or classes.{}.hbm, or take out_of_memory = \
                  \"throttle\": evicted again and again it would never end",
-                largest.hbm, class.id
+                largest.has.hbm, class.id
             ),
         ));
     }

@@ -338,7 +338,7 @@ fn the_cluster_is_dealt_and_loaded_as_specified() {
         .classes
         .iter()
         .map(|class| {
-            scenario.rate_per_hour(class, 448.0) * class.gpu * class.mean_tasks() * class.work_minutes / 60.0
+            scenario.rate_per_hour(class, 448.0) * class.asks.gpu * class.mean_tasks() * class.work_minutes / 60.0
         })
         .sum();
     assert!((offered - 0.70 * 448.0).abs() < 1e-9);

@@ -2,7 +2,7 @@
 
 use crate::cluster::NodeId;
 use crate::engine::port::{Ask, Score, View};
-use crate::resources::{Dim, DimMask};
+use crate::resources::DimMask;
 use crate::schedulers::{Arena, Card};
 
 /// Roster entry.
@@ -24,8 +24,6 @@ struct BestFit {
 
 impl Score for BestFit {
     fn score(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> f64 {
-        let inverse = view.inverse_capacity(node);
-        let left = |dim: Dim| f64::from(view.available_in(node, dim) - ask.demand[dim]) * inverse[dim.index()];
-        self.dims.iter().map(left).sum::<f64>() / self.dims.len().max(1) as f64
+        view.mean_left(ask, node, self.dims)
     }
 }

@@ -4,10 +4,16 @@
 //! penalty least – the *change* of Φ, not Φ itself, which would merely pick nodes that were already pretty.
 
 use crate::cluster::{NodeId, NodeType};
-use crate::engine::port::{Ask, Score, View};
+use crate::engine::port::{Ask, Open, Score, Search, View};
 use crate::resources::{Amounts, DIMS, Dim, DimMask};
 use crate::schedulers::{Arena, Card, Knob, Tuning};
 use crate::workload::JobClass;
+
+use bounds::{Bounds, Factors, Offer, Row};
+use shelf::Shelf;
+
+mod bounds;
+mod shelf;
 
 /// Roster entry.
 pub const CARD: Card = Card {
@@ -82,7 +88,7 @@ struct Weights {
 struct Ragp {
     dims: DimMask,
     /// 1 for a dimension that is seen, 0 for one that is not: sums over all seven need no branches.
-    seen: [f64; DIMS],
+    is_seen: [f64; DIMS],
     /// 1 ÷ number of dimensions seen.
     per_dim: f64,
     weights: Weights,
@@ -90,6 +96,24 @@ struct Ragp {
     direction: Vec<[f64; DIMS]>,
     /// Φ of each node as it is, with the version of the node it was computed for.
     before: Vec<(u32, f64)>,
+    /// By type: its nodes, up to date with the view's changes up to `seen`. Empty until they are first asked for.
+    shelves: Vec<Shelf>,
+    /// The place of each node on its shelf.
+    places: Vec<usize>,
+    seen: u64,
+    /// Room to work in.
+    bounds: Bounds,
+}
+
+/// What Φ looks at.
+struct Measures {
+    /// |u|²
+    squares: f64,
+    /// u·ŵ
+    along: f64,
+    mean: f64,
+    /// Sum of the squares of what is missing to τ.
+    empty: f64,
 }
 
 impl Ragp {
@@ -98,7 +122,7 @@ impl Ragp {
         let dims = tuning.score_dims;
         Self {
             dims,
-            seen: Dim::ALL.map(|dim| if dims.has(dim) { 1.0 } else { 0.0 }),
+            is_seen: Dim::ALL.map(|dim| if dims.has(dim) { 1.0 } else { 0.0 }),
             per_dim: 1.0 / dims.len().max(1) as f64,
             weights: Weights {
                 imbalance: knob(0),
@@ -111,33 +135,45 @@ impl Ragp {
             },
             direction: Vec::new(),
             before: Vec::new(),
+            shelves: Vec::new(),
+            places: Vec::new(),
+            seen: 0,
+            bounds: Bounds::default(),
         }
     }
 
     /// What is left ÷ nominal in every seen dimension, never below zero; 0 in the others.
     fn normalise(&self, view: &View<'_>, node: NodeId, left: &Amounts) -> [f64; DIMS] {
         let inverse = view.inverse_capacity(node);
-        core::array::from_fn(|m| f64::from(left.0[m].max(0)) * inverse[m] * self.seen[m])
+        core::array::from_fn(|m| f64::from(left.0[m].max(0)) * inverse[m] * self.is_seen[m])
     }
 
     fn mean(&self, left: &[f64; DIMS]) -> f64 {
         left.iter().sum::<f64>() * self.per_dim
     }
 
-    /// Φ: how bad the shape of a leftover is. Each term lies in 0..1.
-    fn penalty(&self, left: &[f64; DIMS], direction: &[f64; DIMS]) -> f64 {
-        let weights = &self.weights;
-        let (mut squares, mut dot, mut empty) = (0.0, 0.0, 0.0);
+    fn measure(&self, left: &[f64; DIMS], direction: &[f64; DIMS]) -> Measures {
+        let (mut squares, mut along, mut empty) = (0.0, 0.0, 0.0);
         for m in 0..DIMS {
             squares += left[m] * left[m];
-            dot += left[m] * direction[m];
-            let missing = (1.0 - left[m] * weights.per_tau).max(0.0) * self.seen[m];
+            along += left[m] * direction[m];
+            let missing = (1.0 - left[m] * self.weights.per_tau).max(0.0) * self.is_seen[m];
             empty += missing * missing;
         }
-        let mean = self.mean(left);
+        Measures { squares, along, mean: self.mean(left), empty }
+    }
+
+    /// Φ: how bad the shape of a leftover is. Each term lies in 0..1.
+    fn penalty(&self, left: &[f64; DIMS], direction: &[f64; DIMS]) -> f64 {
+        self.penalty_of(left, direction, &self.measure(left, direction))
+    }
+
+    fn penalty_of(&self, left: &[f64; DIMS], direction: &[f64; DIMS], measures: &Measures) -> f64 {
+        let weights = &self.weights;
+        let Measures { squares, along, mean, empty } = *measures;
         let variance = (squares * self.per_dim - mean * mean).max(0.0);
         // Nothing left points nowhere in particular: no penalty.
-        let cosine = if squares > 0.0 { dot / libm::sqrt(squares) } else { 1.0 };
+        let cosine = if squares > 0.0 { along / libm::sqrt(squares) } else { 1.0 };
         let free_gpu = left[Dim::Gpu.index()];
         let mut penalty = weights.imbalance * variance
             + weights.alignment * mean * (1.0 - cosine)
@@ -168,6 +204,99 @@ impl Ragp {
         let penalty = self.penalty(&left, &self.direction[view.type_index(node)]);
         self.before[node.index()] = (version, penalty);
         penalty
+    }
+
+    /// Brings the shelves up to date.
+    fn catch_up(&mut self, view: &View<'_>) {
+        let (changed, end) = view.changes_since(self.seen);
+        self.seen = end;
+        match changed {
+            Some(changed) if !self.shelves.is_empty() => {
+                for &node in changed {
+                    self.look_at(view, node);
+                }
+            }
+            _ => {
+                if self.shelves.is_empty() {
+                    self.stock(view);
+                }
+                for node in 0..view.len() as u32 {
+                    self.look_at(view, NodeId(node));
+                }
+            }
+        }
+    }
+
+    /// Puts every node on its shelf.
+    fn stock(&mut self, view: &View<'_>) {
+        let mut nodes = vec![Vec::new(); view.node_types().len()];
+        self.places = (0..view.len() as u32)
+            .map(|node| {
+                let shelf: &mut Vec<NodeId> = &mut nodes[view.type_index(NodeId(node))];
+                shelf.push(NodeId(node));
+                shelf.len() - 1
+            })
+            .collect();
+        self.shelves = nodes.into_iter().map(Shelf::new).collect();
+    }
+
+    fn look_at(&mut self, view: &View<'_>, node: NodeId) {
+        let available = view.available(node);
+        let left = self.normalise(view, node, &available);
+        let kind = view.type_index(node);
+        let direction = &self.direction[kind];
+        let measures = self.measure(&left, direction);
+        let penalty = self.penalty_of(&left, direction, &measures);
+        self.before[node.index()] = (view.version(node), penalty);
+        let Measures { along, mean, .. } = measures;
+        let before = if self.weights.is_absolute { 0.0 } else { penalty };
+        let row = Row { left, along, mean, before };
+        let is_unused = available == view.node_types()[kind].capacity;
+        self.shelves[kind].set(node, available[Dim::Gpu], is_unused, &row, &mut self.places);
+    }
+
+    fn factors(&self) -> Factors {
+        let Weights { imbalance, alignment, exhaustion, shortfall, tightness, .. } = self.weights;
+        let total = imbalance + alignment + exhaustion + shortfall + tightness;
+        Factors {
+            imbalance,
+            alignment,
+            exhaustion,
+            tightness,
+            total,
+            per_dim: self.per_dim,
+            per_tau: self.weights.per_tau,
+            is_seen: self.is_seen,
+        }
+    }
+
+    /// Bounds of what one task of `ask` costs on the used nodes of allowed types that have GPUs enough.
+    fn bound(&mut self, view: &View<'_>, ask: &Ask) {
+        let factors = self.factors();
+        self.bounds.clear();
+        for (kind, shelf) in self.shelves.iter().enumerate().filter(|(kind, _)| ask.types.allows(*kind)) {
+            let inverse = view.inverse[kind];
+            let asked = core::array::from_fn(|m| f64::from(ask.demand.0[m]) * inverse[m] * self.is_seen[m]);
+            let Measures { along, mean, .. } = self.measure(&asked, &self.direction[kind]);
+            let places = shelf.used(ask.demand[Dim::Gpu]);
+            self.bounds.add(kind, shelf, places, &Offer { asked, along, mean }, &factors);
+        }
+    }
+}
+
+/// The best node found so far: lowest cost, then lowest node.
+struct Best {
+    cost: f64,
+    node: Option<NodeId>,
+}
+
+impl Best {
+    fn offer(&mut self, cost: f64, node: NodeId) {
+        #[expect(clippy::float_cmp, reason = "equal costs are equal bits")]
+        let is_better = cost < self.cost || (cost == self.cost && self.node.is_none_or(|best| node < best));
+        if is_better {
+            *self = Self { cost, node: Some(node) };
+        }
     }
 }
 
@@ -207,6 +336,42 @@ impl Score for Ragp {
         let before = if self.weights.is_absolute { 0.0 } else { self.penalty_before(view, node) };
         after - before + self.weights.tightness * self.mean(&left)
     }
+
+    fn search(&mut self, view: &View<'_>, ask: &Ask, open: &Open<'_>) -> Search {
+        // Bounds know no leftover below zero. Where all dimensions that count must fit, there is none.
+        if self.dims.and(open.dims()) != self.dims {
+            return Search::NeedsList;
+        }
+        self.catch_up(view);
+        self.bound(view, ask);
+        let mut best = Best { cost: f64::INFINITY, node: None };
+        let (lowest, chunks) = (self.bounds.lowest_chunk(), self.bounds.len());
+        let (shelves, mut bounds) = (core::mem::take(&mut self.shelves), core::mem::take(&mut self.bounds));
+        // Unused nodes of a type are alike: the first that is open speaks for all.
+        for shelf in &shelves {
+            if let Some(node) = shelf.unused().take_while(|node| open.fits(*node)).find(|node| open.is_allowed(*node))
+            {
+                best.offer(self.score(view, ask, node), node);
+            }
+        }
+        let mut look = |chunk: usize, best: &mut Best| {
+            bounds.visit(chunk, &shelves, best.cost, |node| {
+                if open.has(node) {
+                    best.offer(self.score(view, ask, node), node);
+                }
+                best.cost
+            });
+        };
+        // Where the lowest bound is, the best node often is too; then few others need a look.
+        if let Some(chunk) = lowest {
+            look(chunk, &mut best);
+        }
+        for chunk in 0..chunks {
+            look(chunk, &mut best);
+        }
+        (self.shelves, self.bounds) = (shelves, bounds);
+        best.node.map_or(Search::Nothing, Search::Found)
+    }
 }
 
 #[cfg(test)]
@@ -243,6 +408,42 @@ mod tests {
             let ragp = ragp(DimMask::SEVEN, &[]);
             let expected = by_the_book(&left, &unit, 0.15, left[Dim::Gpu.index()]);
             proptest::prop_assert!((ragp.penalty(&left, &unit) - expected).abs() < 1e-12);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn bounds_are_below_the_cost_and_close_to_it(left in proptest::array::uniform7(0..=20_000i32),
+                                                     part in proptest::array::uniform7(0.0..=1.0f64),
+                                                     direction in proptest::array::uniform7(0.01..1.0f64),
+                                                     weights in proptest::array::uniform5(0.0..=10.0f64),
+                                                     tau in 0.01..=1.0f64,
+                                                     dims in proptest::sample::select(vec![DimMask::FIVE, DimMask::SEVEN])) {
+            let [imbalance, alignment, exhaustion, shortfall, tightness] = weights;
+            let knobs = [(0, imbalance), (1, alignment), (2, exhaustion), (3, shortfall), (4, tightness), (5, tau)];
+            let mut ragp = ragp(dims, &knobs);
+            let share = |m: usize, amount: i32| f64::from(amount) / 20_000.0 * ragp.is_seen[m];
+            let asked: [i32; DIMS] = core::array::from_fn(|m| libm::round(f64::from(left[m]) * part[m]) as i32);
+            let before: [f64; DIMS] = core::array::from_fn(|m| share(m, left[m]));
+            let after: [f64; DIMS] = core::array::from_fn(|m| share(m, left[m] - asked[m]));
+            let asked: [f64; DIMS] = core::array::from_fn(|m| share(m, asked[m]));
+            let length = libm::sqrt(direction.iter().zip(ragp.is_seen).map(|(w, seen)| w * w * seen).sum());
+            let unit: [f64; DIMS] = core::array::from_fn(|m| direction[m] * ragp.is_seen[m] / length);
+            let penalty = ragp.penalty(&before, &unit);
+            let rest = ragp.penalty(&after, &unit) - penalty + tightness * ragp.mean(&after);
+            let cost = rest - shortfall * ragp.shortfall(&after, &unit, ragp.mean(&after));
+
+            let Measures { along, mean, .. } = ragp.measure(&before, &unit);
+            let mut shelf = Shelf::new(vec![NodeId(0)]);
+            let row = Row { left: before, along, mean, before: penalty };
+            shelf.set(NodeId(0), 0, false, &row, &mut [0]);
+            let Measures { along, mean, .. } = ragp.measure(&asked, &unit);
+            let mut bounds = core::mem::take(&mut ragp.bounds);
+            bounds.add(0, &shelf, shelf.used(0), &Offer { asked, along, mean }, &ragp.factors());
+            let bound = bounds.of(0);
+            let total: f64 = weights.iter().sum();
+            proptest::prop_assert!(bound <= cost, "{bound} is not below {cost}");
+            proptest::prop_assert!(cost - bound <= total * (3e-5 + 3e-6 / tau), "{bound} is far below {cost}");
         }
     }
 

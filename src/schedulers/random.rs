@@ -2,7 +2,7 @@
 
 use crate::cluster::NodeId;
 use crate::engine::port::{Ask, Score, View};
-use crate::rng::{Purpose, Stream, scatter};
+use crate::rng::{Lots, Purpose, Stream};
 use crate::schedulers::{Arena, Card};
 
 /// Roster entry.
@@ -14,22 +14,18 @@ pub const CARD: Card = Card {
     seven_id: None,
     arena: Arena::Lab,
     knobs: &[],
-    build: |tuning| Box::new(Random { stream: Stream::new(tuning.seed, Purpose::Scheduler, 0, 0), salt: 0 }),
+    build: |tuning| Box::new(Random(Lots::new(Stream::new(tuning.seed, Purpose::Scheduler, 0, 0)))),
 };
 
 #[derive(Clone, Debug)]
-struct Random {
-    stream: Stream,
-    salt: u64,
-}
+struct Random(Lots);
 
 impl Score for Random {
     fn prepare(&mut self, _view: &View<'_>, _ask: &Ask) {
-        self.salt = self.stream.bits();
+        self.0.shuffle();
     }
 
-    /// A fresh random rank a decision and node: the lowest of them is an even draw, whatever the order of looking.
     fn score(&mut self, _view: &View<'_>, _ask: &Ask, node: NodeId) -> f64 {
-        (scatter(self.salt ^ u64::from(node.0)) >> 11) as f64
+        self.0.rank(u64::from(node.0))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cluster::NodeId;
 use crate::engine::port::{Ask, Score, View};
-use crate::resources::{Dim, DimMask};
+use crate::resources::DimMask;
 use crate::schedulers::{Arena, Card};
 
 /// Roster entry.
@@ -24,13 +24,6 @@ struct Scalar {
 
 impl Score for Scalar {
     fn score(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> f64 {
-        -mean_left(view, ask, node, self.dims)
+        -view.mean_left(ask, node, self.dims)
     }
-}
-
-/// Mean over `dims` of what would be left ÷ nominal, after one task of `ask`.
-fn mean_left(view: &View<'_>, ask: &Ask, node: NodeId, dims: DimMask) -> f64 {
-    let inverse = view.inverse_capacity(node);
-    let left = |dim: Dim| f64::from(view.available_in(node, dim) - ask.demand[dim]) * inverse[dim.index()];
-    dims.iter().map(left).sum::<f64>() / dims.len().max(1) as f64
 }

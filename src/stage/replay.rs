@@ -18,9 +18,15 @@ pub fn setup(set: &[(String, String)], files: &TraceFiles, scheduler: &str, seed
     let imported = openb::import(nodes, pods, &options);
     match (scenario, imported) {
         (Ok(scenario), Ok(imported)) => {
-            let setup = scenario.trace_setup(&imported, scheduler, seed).map_err(|issues| issues.0)?;
-            let too_much = scenario.memory_on(&imported).too_much(WORKER_BYTES, false);
-            too_much.map_or(Ok(setup), |issue| Err(vec![issue]))
+            let mut all = Scenario::silent_overrides(set, &imported);
+            all.extend(scenario.memory_on(&imported).too_much(WORKER_BYTES, false));
+            match scenario.trace_setup(&imported, scheduler, seed) {
+                Ok(setup) if all.is_empty() => Ok(setup),
+                outcome => {
+                    all.extend(outcome.err().map_or_else(Vec::new, |issues| issues.0));
+                    Err(all)
+                }
+            }
         }
         (scenario, imported) => {
             let mut all = scenario.err().map_or_else(Vec::new, |issues| issues.0);
@@ -37,10 +43,9 @@ fn issues(refused: &Refused) -> Vec<Issue> {
         .iter()
         .filter(|finding| finding.kind.severity() != openb::Severity::Note)
         .map(|finding| {
-            let column =
-                if finding.column.is_empty() { String::new() } else { format!(", column {}", finding.column) };
-            let remedy = format!("{}: {}", finding.kind.title(), finding.reason);
-            Issue::new(format!("{}, row {}{column}", finding.file, finding.row), &finding.value, "", remedy)
+            // As compilers write places: it reads the same in every language.
+            let column = if finding.column.is_empty() { String::new() } else { format!(":{}", finding.column) };
+            Issue::new(format!("{}:{}{column}", finding.file, finding.row), &finding.value, "", &finding.reason)
         })
         .collect()
 }

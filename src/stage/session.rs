@@ -184,7 +184,7 @@ impl Session {
             Stat::AllocatedMean => measured(so_far.allocated),
             Stat::ProductiveMean => measured(so_far.productive),
             Stat::ProductiveGpuHours => so_far.productive_gpu_h,
-            Stat::WastedGpuHours => measured(ledger.stranded + ledger.stalled),
+            Stat::WastedGpuHours => measured(ledger.uses.stranded + ledger.uses.stalled),
             Stat::CapacityGpuHours => ledger.capacity,
             Stat::HealthMean => measured(so_far.health),
             Stat::WaitP50 => known(wait_p50),

@@ -340,7 +340,7 @@ fn check_kinds_of_files(
     let is_pods = |table: &Table| is(table, pods::COLUMNS, nodes::COLUMNS);
     let is_nodes = |table: &Table| is(table, nodes::COLUMNS, pods::COLUMNS);
     let swapped = nodes.is_some_and(is_pods) && pods.is_some_and(is_nodes);
-    let advice = if swapped { "the two files are swapped; exchange them" } else { "choose the other file" };
+    let advice = if swapped { "exchange the two files, they are swapped" } else { "choose the other file" };
     if let Some(table) = nodes.filter(|table| is_pods(table)) {
         let reason = format!("this is a pod list, and a node list belongs here: {advice}");
         node_findings.add(table.header_line, "", "", Kind::WrongFile, reason);
@@ -359,7 +359,7 @@ fn nothing_left(table: &Table) -> Kind {
 /// What to do about it.
 fn remedy(table: &Table) -> &'static str {
     if table.rows_in_file == 0 {
-        "below its header it has no rows; choose a file with some"
+        "choose one with rows below its header"
     } else {
         "correct its rows, or choose another file"
     }

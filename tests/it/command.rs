@@ -351,10 +351,7 @@ fn a_trace_runs_and_tells_what_was_assumed() {
     let told = text(&output.stdout);
     assert!(told.starts_with("A real trace, with the settings of d-breathing\n"), "{told}");
     let line = told.lines().find(|line| line.contains("without a say")).expect("a line");
-    assert!(
-        line.contains("nodes, ") && line.contains("growth.hbm, ") && line.contains("classes.breath.share"),
-        "{line}"
-    );
+    assert!(["nodes, ", "growth.hbm, ", "classes.breath.share"].iter().all(|key| line.contains(key)), "{line}");
     assert!(!line.contains("load") && !line.contains("rebuilds"), "{line}");
     assert!(told.contains("15 % of nodes are rebuilding"), "{told}");
     let output = run(&[&["run", "d"], &trace[..], &["--seed", "1", "--assume", "off", "--json"]].concat());
@@ -369,9 +366,26 @@ fn a_trace_runs_and_tells_what_was_assumed() {
         assert!(told.contains("1 problem") && told.contains(&key.replace('=', " = ")), "{told}");
     }
 
-    let refused = run(&[&["run"], &trace[..], &["--set", "nodes=3"]].concat());
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("nodes = 3"));
+    for (key, why) in [
+        ("nodes=3", "the trace itself brings nodes"),
+        ("out_of_memory=throttle", "do not grow"),
+        ("eviction_loss=0.5", "do not grow"),
+        ("scheduler.foresight=1", "do not grow"),
+    ] {
+        let refused = run(&[&["run"], &trace[..], &["--set", key]].concat());
+        assert_eq!(refused.status.code(), Some(2), "{key}");
+        let told = text(&refused.stderr);
+        assert!(
+            told.contains("1 problem") && told.contains(&key.replace('=', " = ")) && told.contains(why),
+            "{told}"
+        );
+    }
+    // A scenario file that sets one of them is told so.
+    let foresight = file("foresight.toml", "[scheduler]\nforesight = 0.5\n");
+    let path = foresight.to_str().expect("UTF-8");
+    let output = run(&[&["run", path], &trace[..], &["--seed", "1"]].concat());
+    let told = text(&output.stdout);
+    assert!(told.contains("without a say here, though the scenario sets them: scheduler.foresight\n"), "{told}");
 }
 
 #[test]
@@ -397,7 +411,7 @@ fn a_node_list_that_cannot_do_is_refused_with_the_remedy() {
     let many: String = (0..200_001).map(|n| format!("n{n},64000,262144,8,T4\n")).collect();
     for (name, list, words) in [
         ("no-gpu.csv", format!("{header}\nn0,64000,262144,0,\n"), "no node has a GPU"),
-        ("header.csv", format!("{header}\n"), "below its header it has no rows"),
+        ("header.csv", format!("{header}\n"), "choose one with rows below its header"),
         ("bars.csv", NODES.replace(',', "|"), "save the file with commas"),
         ("many.csv", format!("{header}\n{many}"), "nodes = 200001 – allowed: at most 200000 nodes"),
     ] {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use residua::economics::{HOURS_PER_YEAR, Owned, Prices, Waste, bill, price_per_productive, spend, switch, waste};
-use residua::probes::LedgerHours;
+use residua::probes::{LedgerHours, Uses};
 
 /// Prices, fleets and shares as people have them.
 fn fleet() -> impl Strategy<Value = (f64, f64)> {
@@ -41,11 +41,13 @@ proptest! {
     fn the_parts_of_any_bill_are_its_total(uses in prop::array::uniform6(0.0..10_000.0), price in 0.0..1_000.0) {
         let [productive, stalled, redone, stranded, held, spare] = uses;
         let capacity = uses.iter().sum();
-        let ledger = LedgerHours { capacity, productive, stalled, redone, stranded, held, spare, difference: 0 };
+        let uses = Uses { productive, stalled, redone, stranded, held, spare };
+        let ledger = LedgerHours { capacity, uses, difference: 0 };
         let bill = bill(&ledger, Prices { gpu_hour: price });
         prop_assert!(bill.difference().abs() <= 1e-9 * bill.total.max(1.0), "{}", bill.difference());
         // A part that goes missing is noticed.
-        let broken = residua::economics::Bill { stalled: bill.stalled + 1.0, ..bill };
+        let uses = Uses { stalled: bill.uses.stalled + 1.0, ..bill.uses };
+        let broken = residua::economics::Bill { uses, ..bill };
         prop_assert!((broken.difference() + 1.0).abs() <= 1e-6);
     }
 

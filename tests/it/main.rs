@@ -10,6 +10,7 @@ mod recorded;
 mod replay;
 mod scenario;
 mod schedules;
+mod search;
 mod small;
 mod stage;
 mod theory;

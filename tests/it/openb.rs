@@ -201,6 +201,7 @@ fn every_fault_is_said_by_file_row_column_value_and_kind() {
         ("pods.csv", 20, "scheduled_time", "1656000000000", Kind::TooLarge),
         ("pods.csv", 21, "scheduled_time", "", Kind::NoRunTime),
         ("pods.csv", 22, "", "faulty-pod-19", Kind::FieldCount),
+        ("pods.csv", 23, "name", "\\u{1b}[2Jfaulty-pod-20", Kind::ControlCharacter),
     ];
     let in_any_order = |list: &[(&str, usize, &str, &str, Kind)]| {
         let mut list: Vec<String> = list.iter().map(|entry| format!("{entry:?}")).collect();
@@ -227,7 +228,7 @@ fn dropping_keeps_the_good_rows_and_reports_the_rest() {
     let stopped = read(NODES_FAULTY, PODS_FAULTY, &Options::default()).unwrap_err();
     let imported = read(NODES_FAULTY, PODS_FAULTY, &DROP).unwrap();
     assert_eq!((imported.report.nodes.rows, imported.report.nodes.used), (7, 2));
-    assert_eq!((imported.report.pods.rows, imported.report.pods.used), (20, 1));
+    assert_eq!((imported.report.pods.rows, imported.report.pods.used), (21, 1));
     let all: Vec<&Finding> = imported.report.faults.iter().chain(&imported.report.notes).collect();
     assert_eq!(all.len(), stopped.findings.len(), "nothing is reported less for being dropped");
     assert_eq!(imported.report.counts, stopped.counts);
@@ -255,7 +256,7 @@ fn swapped_files_are_recognised() {
     let refused = read(PODS, NODES, &DROP).unwrap_err();
     assert_eq!(refused.findings.len(), 2, "{refused}");
     assert!(refused.findings.iter().all(|finding| finding.kind == Kind::WrongFile));
-    assert!(refused.to_string().contains("the two files are swapped; exchange them"));
+    assert!(refused.to_string().contains("exchange the two files, they are swapped"));
     assert!(!refused.can_drop());
     assert_eq!(refusal(NODES, NODES), [("pods.csv".to_owned(), Kind::WrongFile)]);
     assert_eq!(refusal(PODS, PODS), [("nodes.csv".to_owned(), Kind::WrongFile)]);

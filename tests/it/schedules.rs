@@ -178,11 +178,11 @@ fn what_was_stalled_stranded_and_spare_adds_up_to_the_fleet() {
     let seconds = |hours: f64| (hours * 3600.0 * 1000.0).round() / 1000.0;
     let ledger = simulation.metrics().ledger;
     assert_eq!(seconds(ledger.capacity), 1600.0);
-    assert_eq!(seconds(ledger.productive), 200.0);
-    assert_eq!(seconds(ledger.stalled), 120.0);
+    assert_eq!(seconds(ledger.uses.productive), 200.0);
+    assert_eq!(seconds(ledger.uses.stalled), 120.0);
     // While both run nothing is left of the disk: the 6 free GPUs are stranded. Afterwards all 8 are spare.
-    assert_eq!(seconds(ledger.stranded), 960.0);
-    assert_eq!(seconds(ledger.spare), 320.0);
+    assert_eq!(seconds(ledger.uses.stranded), 960.0);
+    assert_eq!(seconds(ledger.uses.spare), 320.0);
     assert_eq!(ledger.difference, 0);
     assert_eq!(simulation.metrics().inflation_mean, Some(1.6));
 }

@@ -78,13 +78,14 @@ fn the_engine_names_no_policy() {
 
 /// Who may import whom: each area and what it may name of the crate. Later lines may use earlier ones, not the other
 /// way round. `compare`, `stage` and `scenario` may use all of it.
-const AREAS: [(&str, &str); 8] = [
+const AREAS: [(&str, &str); 9] = [
     ("units", "units"),
     ("resources", "resources"),
     ("rng", "rng"),
     ("error", "error"),
+    ("text", "text"),
     ("cluster", "cluster units resources rng error"),
-    ("workload", "workload cluster units resources rng error"),
+    ("workload", "workload cluster units resources rng error text"),
     ("engine", "engine workload cluster units resources rng error"),
     ("schedulers", "schedulers engine workload cluster units resources rng error"),
 ];

@@ -165,7 +165,7 @@ fn show_panic(message: &str) {
     notice.set_inner_html(
         "<p lang=\"en\"><b>Something broke on this page.</b> Reloading restores the run from the address.</p>\
          <p lang=\"es\"><b>Algo se rompió en esta página.</b> Al recargar se recupera la simulación desde la \
-         dirección.</p><pre></pre>\
+         dirección.</p><pre lang=\"en\"></pre>\
          <button type=\"button\" onclick=\"location.reload()\">Reload · Recargar</button>",
     );
     if let Ok(Some(text)) = notice.query_selector("pre") {

@@ -5,14 +5,15 @@
 //! key; the tests make sure that none is.
 //!
 //! What the simulator itself says – findings in a trace, assumptions, problems of a run – comes in English with its
-//! numbers and names in it. The `said.` texts are its sentences with blanks: [`Text::said`] finds the English one that
-//! fits and fills the same blanks in the language of the page.
+//! numbers and names in it; [`said`] puts it into the language of the page.
+
+mod said;
 
 use std::collections::HashMap;
 
 use leptos::prelude::*;
 
-use crate::numbers::decimal_separator;
+use said::translated;
 
 /// A language of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,70 +68,8 @@ const SOURCES: [&str; 2] = [include_str!("../locales/en.json"), include_str!("..
 
 type Table = HashMap<String, String>;
 
-/// Begins the keys of the simulator's own sentences.
-const SAID: &str = "said.";
-
 thread_local! {
     static TABLES: [Table; 2] = SOURCES.map(parse);
-    /// The simulator's own sentences with their keys, the most particular first.
-    static SENTENCES: Vec<(String, String)> = sentences();
-}
-
-fn sentences() -> Vec<(String, String)> {
-    let mut sentences: Vec<(String, String)> = TABLES.with(|tables| {
-        let english = tables[Lang::En.index()].iter().filter(|(key, _)| key.starts_with(SAID));
-        english.map(|(key, text)| (text.clone(), key.clone())).collect()
-    });
-    let fixed = |text: &str| text.split('{').map(|part| part.rsplit('}').next().map_or(0, str::len)).sum::<usize>();
-    sentences.sort_by(|a, b| fixed(&b.0).cmp(&fixed(&a.0)).then_with(|| a.cmp(b)));
-    sentences
-}
-
-/// What stands in the blanks of `template` where it reads `text`. A blank is not empty and ends at the first place
-/// where what follows it fits; it holds no semicolon, which stands between whole sentences.
-fn blanks<'a>(template: &'a str, text: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
-    let (start, mut template) =
-        template.split_once('{').map_or((template, None), |(start, rest)| (start, Some(rest)));
-    let mut text = text.strip_prefix(start)?;
-    let mut found = Vec::new();
-    while let Some((name, rest)) = template.and_then(|rest| rest.split_once('}')) {
-        let fixed;
-        (fixed, template) = rest.split_once('{').map_or((rest, None), |(fixed, rest)| (fixed, Some(rest)));
-        let end = if template.is_none() { text.strip_suffix(fixed)?.len() } else { text.find(fixed)? };
-        let value = &text[..end];
-        if value.is_empty() || value.contains(';') {
-            return None;
-        }
-        found.push((name, value));
-        text = &text[end + fixed.len()..];
-    }
-    text.is_empty().then_some(found)
-}
-
-/// One of the simulator's own sentences in `lang`, if it is known there.
-fn translated(lang: Lang, english: &str) -> Option<String> {
-    let whole = SENTENCES.with(|sentences| {
-        sentences.iter().find_map(|(template, key)| {
-            let found = blanks(template, english)?;
-            let values: Vec<(&str, String)> =
-                found.into_iter().map(|(name, value)| (name, translated_value(lang, value))).collect();
-            let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            Some(filled(&lookup(lang, key)?, &values))
-        })
-    });
-    // Several problems of one kind stand in one text.
-    whole.or_else(|| {
-        let parts = english.contains("; ").then(|| english.split("; ").map(|part| translated(lang, part)))?;
-        Some(parts.collect::<Option<Vec<_>>>()?.join("; "))
-    })
-}
-
-/// What stands in a blank: a sentence in itself, a number, or something that is the same in every language.
-fn translated_value(lang: Lang, value: &str) -> String {
-    if value.parse::<f64>().is_ok() {
-        return value.replace('.', decimal_separator(lang).encode_utf8(&mut [0; 4]));
-    }
-    translated(lang, value).unwrap_or_else(|| value.to_owned())
 }
 
 /// Reads a table of texts with the browser's own JSON parser.
@@ -190,6 +129,12 @@ impl Text {
         translated(lang, english).map_or_else(|| (english.to_owned(), Some(Lang::En.code())), |text| (text, None))
     }
 
+    /// What a worker that is gone has said, in the language of the page, and its own words behind that, if there are
+    /// any. `None` if all of it is its own words: what it said is no sentence of ours, as after a panic.
+    pub fn explained(self, english: &str) -> Option<(String, Option<String>)> {
+        said::explained(self.lang.get(), english)
+    }
+
     /// The text of `key.one` or `key.other`, by `count`, with `{n}` replaced by `shown`.
     pub fn count(self, key: &str, count: f64, shown: &str) -> String {
         let form = if count == 1.0 { "one" } else { "other" };
@@ -213,7 +158,7 @@ pub fn use_text() -> Text {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeSet;
 
     use wasm_bindgen_test::wasm_bindgen_test;
@@ -224,11 +169,11 @@ mod tests {
     /// What the views are made of: a key in one of these must exist.
     const VIEWS: &[(&str, &str)] = views::SOURCES;
 
-    fn tables() -> [Table; 2] {
+    pub fn tables() -> [Table; 2] {
         SOURCES.map(parse)
     }
 
-    fn placeholders(text: &str) -> BTreeSet<String> {
+    pub fn placeholders(text: &str) -> BTreeSet<String> {
         text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name.to_owned()).collect()
     }
 
@@ -284,164 +229,6 @@ mod tests {
     #[wasm_bindgen_test]
     fn blanks_are_filled_by_name() {
         assert_eq!(filled("{a} of {b}", &[("b", "2"), ("a", "1")]), "1 of 2");
-    }
-
-    #[wasm_bindgen_test]
-    fn blanks_are_read_from_a_text() {
-        let found =
-            blanks("at most {most} {unit} is believable here", "at most 7 thousandths of a core is believable here");
-        assert_eq!(found, Some(vec![("most", "7"), ("unit", "thousandths of a core")]));
-        assert_eq!(blanks("row {row} has it", "row  has it"), None, "an empty blank");
-        assert_eq!(blanks("no blank", "no blank"), Some(vec![]));
-        assert_eq!(blanks("no blank", "no blank here"), None);
-        assert_eq!(blanks("{a}: x", "y; z: x"), None, "two sentences");
-    }
-
-    #[wasm_bindgen_test]
-    fn every_sentence_reads_itself() {
-        let [english, _] = tables();
-        let sentences: Vec<_> = english.iter().filter(|(key, _)| key.starts_with(SAID)).collect();
-        assert!(sentences.len() > 100, "{}", sentences.len());
-        for (key, template) in sentences {
-            let text = placeholders(template)
-                .iter()
-                .fold(template.clone(), |text, name| text.replace(&format!("{{{name}}}"), "7.5"));
-            let spanish = translated(Lang::Es, &text);
-            let expected = placeholders(template)
-                .iter()
-                .fold(lookup(Lang::Es, key).expect("both"), |text, name| text.replace(&format!("{{{name}}}"), "7,5"));
-            assert_eq!(spanish.as_deref(), Some(expected.as_str()), "{key}");
-        }
-    }
-
-    /// Files with everything wrong that the importer knows of.
-    const FAULTY: &[(&str, &str)] = &[
-        (
-            include_str!("../../tests/data/openb/nodes_faulty.csv"),
-            include_str!("../../tests/data/openb/pods_faulty.csv"),
-        ),
-        (include_str!("../../tests/data/openb/nodes.csv"), include_str!("../../tests/data/openb/pods_faulty.csv")),
-        (include_str!("../../tests/data/openb/nodes.csv"), include_str!("../../tests/data/openb/pods.csv")),
-        (include_str!("../../tests/data/openb/pods.csv"), include_str!("../../tests/data/openb/nodes.csv")),
-        (include_str!("../../tests/data/openb/pods.csv"), include_str!("../../tests/data/openb/pods.csv")),
-        ("", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n"),
-        ("sn,cpu_milli,memory_mib,gpu,model\na,1000,1024,0,\n", include_str!("../../tests/data/openb/pods.csv")),
-        ("sn;cpu_milli;memory_mib;gpu;model\n", "name\tcpu_milli\tmemory_mib\tnum_gpu\tgpu_milli\n"),
-        ("sn,cpu_mili,memory_mib,gpu,gpu,model,rack\n", "1,2,3\n4,5,6\n"),
-        ("sn,cpu_milli,memory_mib,gpu,model\na,0,5,0,\nb,9,9,1,A|B\n", "x,y\n"),
-        (
-            "sn,cpu_milli,memory_mib,gpu,model\na,1000,1024,2,T4\nb,9000,512,1,A10\n",
-            "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,deletion_time,scheduled_time,creation_time\n\
-             a,1,1,0,0,T4,??,9,5,1\nb,1,1,1,1000,H200,LS,9,,\nc,8000,1000,2,1000,,LS,,5,1\n\
-             d,1,1,1,1000,T5,LS,5,5,1\ne,1,1,1,1000,,LS,-3,5,1\n,1,1,1,1000,,LS,9,5,1\n",
-        ),
-        (
-            "sn,cpu_milli,memory_mib,gpu,model\na,1000,1024,1,T4\n",
-            "name,cpu_milli,memory_mib,num_gpu,gpu_milli,deletion_time,scheduled_time,creation_time,qoss\n\
-             a,1,1,0,0,9,5,1,LS\n",
-        ),
-        (
-            "sn,cpu_milli,memory_mib,gpu,model\na,1000,1024,1,T4\n",
-            "name,cpu_milli,memory_mib,num_gpu,gpu_milli,deletion_time,scheduled_time,creation_time\na,1,1,0,0,9,,1\n",
-        ),
-    ];
-
-    #[wasm_bindgen_test]
-    fn all_that_is_found_and_assumed_in_a_trace_is_said_in_spanish() {
-        use residua::workload::openb::recorded::{Opener, Trouble, survey};
-        use residua::workload::openb::{self, Kind, OnFault, Options};
-
-        let mut kinds = BTreeSet::new();
-        let mut said = BTreeSet::new();
-        let many: String = (1..=65).map(|n| format!("n{n},{n}000,1024,1,T4\n")).collect();
-        let many = format!("sn,cpu_milli,memory_mib,gpu,model\n{many}");
-        for (nodes, pods) in FAULTY.iter().copied().chain([(many.as_str(), FAULTY[2].1)]) {
-            for (on_fault, assume) in [(OnFault::Stop, true), (OnFault::Drop, true), (OnFault::Drop, false)] {
-                let options = Options { on_fault, assume, ..Options::default() };
-                let findings = match openb::import(("n", nodes), ("p", pods), &options) {
-                    Ok(imported) => {
-                        for line in imported.assumptions {
-                            said.extend([line.what, line.value, line.reason]);
-                        }
-                        said.extend(imported.node_types.into_iter().map(|kind| kind.title));
-                        [imported.report.faults, imported.report.notes].concat()
-                    }
-                    Err(refused) => refused.findings,
-                };
-                for finding in findings {
-                    kinds.insert(finding.kind);
-                    said.insert(finding.reason);
-                }
-            }
-        }
-        // What is said only where arrivals are replayed as recorded.
-        let header = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,deletion_time,scheduled_time";
-        let recordings = [
-            format!("{header},creation_time\na,1,1,1,1000,9,5,4\nb,1,1,1,1000,9,5,\nc,1,1,1,1000,9,5,3\n"),
-            format!("{header}\na,1,1,1,1000,9,5\n"),
-            format!("{header},creation_time\na,1,1,1,1000,9,5,4\n"),
-        ];
-        for pods in recordings {
-            let opener = Opener::new(move || Ok(Box::new(std::io::Cursor::new(pods.clone().into_bytes()))));
-            let nodes = ("n", "sn,cpu_milli,memory_mib,gpu,model\na,1000,1024,2,T4\n");
-            match survey(nodes, ("p", &opener), &Options::default(), |_| {}) {
-                Ok(recorded) => said.extend(
-                    recorded.trace.assumptions.into_iter().flat_map(|line| [line.what, line.value, line.reason]),
-                ),
-                Err(Trouble::Refused(refused)) => {
-                    for finding in refused.findings {
-                        kinds.insert(finding.kind);
-                        said.insert(finding.reason);
-                    }
-                }
-                Err(Trouble::Unreadable(why)) => panic!("{why}"),
-            }
-        }
-        let missing: Vec<_> = Kind::ALL.into_iter().filter(|kind| !kinds.contains(kind)).collect();
-        assert!(missing.is_empty(), "no file has {missing:?}");
-        let silent: Vec<_> = said.iter().filter(|text| translated(Lang::Es, text).is_none()).collect();
-        assert!(silent.is_empty(), "no Spanish for {silent:#?}");
-    }
-
-    #[wasm_bindgen_test]
-    fn the_problems_of_a_run_are_said_in_spanish() {
-        use residua::scenario::Scenario;
-        use residua::stage::session::{RunRequest, Session};
-
-        let sets: &[&[(&str, &str)]] = &[
-            &[("nodes", "4"), ("load", "0.05")],
-            &[("nodes", "1"), ("load", "0.05")],
-            &[("nodes", "20000"), ("hours", "700"), ("load", "1.5")],
-            &[("classes.rag_rt.sto", "900")],
-            &[("classes.rag_rt.sto", "900"), ("limits.sto", "1000")],
-        ];
-        let mut found = 0;
-        for set in sets {
-            let set: Vec<_> = set.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
-            for issue in Scenario::preset("c-storage-stress", &set).err().into_iter().flat_map(|issues| issues.0) {
-                found += 1;
-                for text in [&issue.allowed, &issue.remedy] {
-                    assert!(translated(Lang::Es, text).is_some(), "no Spanish for {issue:?}");
-                }
-            }
-        }
-        assert!(found > 1, "{found} problems");
-        let request = RunRequest {
-            scenario: "c-storage-stress".to_owned(),
-            set: vec![("nodes".to_owned(), "10000".to_owned()), ("load".to_owned(), "1.2".to_owned())],
-            scheduler: "ragp-io".to_owned(),
-            seed: 1,
-            trace: None,
-        };
-        let issue = Session::start(&request).expect_err("more memory than a browser has").remove(0);
-        assert!(issue.allowed.contains("64 MB"), "{issue}");
-        for text in
-            [issue.allowed.as_str(), &issue.remedy, "Take less load, or run it with the command, which may take more"]
-        {
-            assert!(translated(Lang::Es, text).is_some(), "no Spanish for {text:?}");
-        }
-        let error = residua::error::Error::Setup("x".to_owned()).to_string();
-        assert_eq!(translated(Lang::Es, &error).as_deref(), Some("esta simulación no puede empezar: x"));
     }
 
     #[wasm_bindgen_test]

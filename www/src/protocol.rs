@@ -91,6 +91,7 @@ pub fn read<T: DeserializeOwned>(message: JsValue) -> Result<T, serde_wasm_bindg
 
 #[cfg(test)]
 mod tests {
+    use residua::probes::{LedgerHours, Uses};
     use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
     use super::*;
@@ -112,8 +113,11 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    fn measures_without_a_case_arrive_as_such() {
-        let metrics = Metrics { f_shape: 0.047, wait_p99: None, wait_p50: Some(1.5), ..Metrics::default() };
+    fn measures_arrive_as_they_are_and_those_without_a_case_as_such() {
+        // Whole numbers and others, as a ledger has them.
+        let uses = Uses { productive: 300.0, stalled: 12.25, spare: 191.75, ..Uses::default() };
+        let ledger = LedgerHours { capacity: 504.0, uses, difference: 0 };
+        let metrics = Metrics { f_shape: 0.047, wait_p99: None, wait_p50: Some(1.5), ledger, ..Metrics::default() };
         let message = write(&Reply::Done { run: 1, metrics: Box::new(metrics.clone()) }).unwrap();
         let Reply::Done { metrics: arrived, .. } = read(message).unwrap() else { panic!("another reply") };
         assert_eq!(*arrived, metrics);

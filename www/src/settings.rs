@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use residua::scenario::{self, Scenario};
+use residua::scenario::{self, Scenario, build};
 use residua::schedulers;
 use residua::stage::session::{RunRequest, TraceFiles};
 
@@ -54,6 +54,17 @@ impl Field {
             Self::Fleet => "fleet",
             Self::Waste => "waste",
             Self::Hours => "hours",
+        }
+    }
+
+    /// The key of a scenario that it sets; `None` for numbers that are no such key.
+    pub const fn path(self) -> Option<&'static str> {
+        match self {
+            Self::Load => Some("load"),
+            Self::Nodes => Some("nodes"),
+            Self::Degraded => Some("rebuilds.degraded_share"),
+            Self::Storage => Some("storage_intensity"),
+            Self::Seed | Self::Price | Self::Fleet | Self::Waste | Self::Hours => None,
         }
     }
 
@@ -168,16 +179,11 @@ impl Settings {
 
     /// What a worker is asked to run for one of the lanes: the preset, or the trace, and what differs from it.
     pub fn request(&self, scheduler: &str) -> RunRequest {
-        let set = [
-            ("load", Field::Load),
-            ("nodes", Field::Nodes),
-            ("rebuilds.degraded_share", Field::Degraded),
-            ("storage_intensity", Field::Storage),
-        ]
-        .into_iter()
-        .filter(|(_, field)| self.has_say(*field) && !self.is_own(*field))
-        .map(|(path, field)| (path.to_owned(), self.number(field).to_string()))
-        .collect();
+        let set = Field::ALL
+            .into_iter()
+            .filter(|field| self.has_say(*field) && !self.is_own(*field))
+            .filter_map(|field| Some((field.path()?.to_owned(), self.number(field).to_string())))
+            .collect();
         RunRequest {
             scenario: self.scenario.clone(),
             set,
@@ -197,21 +203,22 @@ impl Settings {
         }
     }
 
-    /// Whether a number of the simulation has a say: a trace brings its own nodes and jobs.
+    /// Whether a number has a say, as the command decides it: a trace brings its own nodes and jobs, and without
+    /// assumptions it has no storage. A run is never asked for with a number that has none, and its control says so.
     pub fn has_say(&self, field: Field) -> bool {
-        self.trace.is_none() || !matches!(field, Field::Nodes | Field::Storage)
+        let (Some(trace), Some(path)) = (&self.trace, field.path()) else { return true };
+        build::has_say(path, trace.files.assume)
     }
 
     /// What the author of the preset, or of what a trace starts from, wrote.
     pub fn own(&self, field: Field) -> f64 {
-        if !self.has_say(field) {
-            return self.number(field);
-        }
         let own = if self.trace.is_some() { Own::of_trace() } else { Own::of(&self.scenario) };
         match field {
             Field::Load => own.load,
-            Field::Nodes => f64::from(own.nodes),
             Field::Degraded => own.degraded,
+            // A trace brings these itself.
+            Field::Nodes | Field::Storage if self.trace.is_some() => self.number(field),
+            Field::Nodes => f64::from(own.nodes),
             Field::Storage => own.storage,
             _ => self.number(field),
         }
@@ -321,12 +328,9 @@ mod tests {
 
     #[wasm_bindgen_test]
     fn what_the_page_allows_the_schema_allows() {
-        for (field, path) in [
-            (Field::Load, "load"),
-            (Field::Nodes, "nodes"),
-            (Field::Degraded, "rebuilds.degraded_share"),
-            (Field::Storage, "storage_intensity"),
-        ] {
+        let of_runs: Vec<_> = Field::ALL.into_iter().filter_map(|field| Some((field, field.path()?))).collect();
+        assert_eq!(of_runs.len(), 4);
+        for (field, path) in of_runs {
             let (least, most) = field.range();
             for value in [least, most] {
                 let set = [(path.to_owned(), value.to_string())];
@@ -354,16 +358,16 @@ mod tests {
 
     #[wasm_bindgen_test]
     fn a_trace_is_run_as_the_command_runs_it() {
-        let trace = || {
+        let trace = |assume| {
             let (nodes_name, pods_name) = ("n".to_owned(), "p".to_owned());
             let (nodes_csv, pods_csv) = (String::new(), String::new());
             let on_fault = residua::workload::openb::OnFault::Stop;
-            let files = TraceFiles { nodes_name, nodes_csv, pods_name, pods_csv, on_fault, assume: true };
+            let files = TraceFiles { nodes_name, nodes_csv, pods_name, pods_csv, on_fault, assume };
             Some(Arc::new(Trace { files, hash: String::new() }))
         };
         let mut settings = Settings::default();
         settings.set_number(Field::Nodes, 128.0);
-        settings.take_trace(trace());
+        settings.take_trace(trace(true));
         assert_eq!(settings.degraded, 0.0, "no node of a trace rebuilds unless somebody says so");
         assert_eq!(settings.request("ragp-io").set, [], "nodes have no say");
         settings.set_number(Field::Degraded, 0.2);
@@ -372,10 +376,16 @@ mod tests {
         let paths: Vec<&str> = set.iter().map(|(path, _)| path.as_str()).collect();
         assert_eq!(paths, ["load", "rebuilds.degraded_share"]);
         assert!(Scenario::for_trace(scenario::TRACE, &set).is_ok());
+        settings.take_trace(trace(false));
+        assert!(!settings.has_say(Field::Degraded), "without storage nothing rebuilds");
+        let set = settings.request("ragp-io").set;
+        assert_eq!(set, [("load".to_owned(), "0.9".to_owned())]);
         settings.take_trace(None);
         assert_eq!((settings.load, settings.degraded), (0.9, 0.2), "what somebody set stays");
         let mut untouched = Settings::default();
-        untouched.take_trace(trace());
+        for assume in [true, false] {
+            untouched.take_trace(trace(assume));
+        }
         untouched.take_trace(None);
         assert_eq!(untouched, Settings::default());
     }

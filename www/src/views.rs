@@ -46,6 +46,8 @@ pub fn composed_keys() -> Vec<String> {
     for field in Field::ALL {
         keys.extend(["label", "help"].map(|part| format!("field.{}.{part}", field.key())));
     }
+    keys.push("field.deg.silent".to_owned());
+    keys.extend(transport::JUMPS.map(|to| format!("transport.{to}")));
     for kpi in kpis::KPIS {
         keys.extend(["label", "help"].map(|part| format!("kpi.{}.{part}", kpi.id)));
     }

@@ -170,8 +170,11 @@ pub(super) fn lines(kinds: &[Hardware], classes: &[Class]) -> Vec<Assumption> {
                 "the scenarios have no class without GPUs to take numbers from",
             ),
         };
-        let each = if *class == Class::Cpu { "" } else { ", each GPU" };
-        lines.push(Assumption::new(format!("what {} pods ask for{each}", class.id()), value, reason));
+        let what = match class {
+            Class::Cpu => format!("what {} pods ask for", class.id()),
+            _ => format!("what {} pods ask for, each GPU", class.id()),
+        };
+        lines.push(Assumption::new(what, value, reason));
     }
     lines.push(Assumption::new(
         "most that a pod asks for",

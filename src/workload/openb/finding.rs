@@ -1,8 +1,12 @@
 //! What the importer found: everything by file, row, column, value and reason, and how much it matters.
 
 use core::fmt;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+use super::number::whole;
+use crate::text::visible;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -40,6 +44,8 @@ pub enum Kind {
     FieldCount,
     /// A quotation mark that is not closed in its line.
     OpenQuote,
+    /// A character that steers what shows it, e.g. escape: nobody sees it, and no name or number has one.
+    ControlCharacter,
     /// An empty field that must not be empty.
     MissingValue,
     /// Not a whole number.
@@ -76,7 +82,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, refusals first, notes last.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::EmptyFile,
         Self::WrongFile,
         Self::MissingColumn,
@@ -87,6 +93,7 @@ impl Kind {
         Self::OutOfOrder,
         Self::FieldCount,
         Self::OpenQuote,
+        Self::ControlCharacter,
         Self::MissingValue,
         Self::NotANumber,
         Self::Negative,
@@ -119,6 +126,7 @@ impl Kind {
             | Self::OutOfOrder => Severity::Refusal,
             Self::FieldCount
             | Self::OpenQuote
+            | Self::ControlCharacter
             | Self::MissingValue
             | Self::NotANumber
             | Self::Negative
@@ -152,6 +160,7 @@ impl Kind {
             Self::OutOfOrder => "not in order of time",
             Self::FieldCount => "wrong number of fields",
             Self::OpenQuote => "quotation mark not closed",
+            Self::ControlCharacter => "control character",
             Self::MissingValue => "missing value",
             Self::NotANumber => "not a whole number",
             Self::Negative => "negative number",
@@ -181,7 +190,7 @@ pub struct Finding {
     pub row: usize,
     /// Column, by its name in the header; empty if it concerns the whole line or file.
     pub column: String,
-    /// What is written there; long values are cut.
+    /// What is written there, with control characters [written out](crate::text::visible); long values are cut.
     pub value: String,
     /// What kind it is.
     pub kind: Kind,
@@ -239,10 +248,42 @@ impl<'a> Findings<'a> {
             file: self.file.to_owned(),
             row,
             column: column.to_owned(),
-            value: shorten(value),
+            value: visible(&shorten(value), &[]),
             kind,
             reason: reason.into(),
         });
+    }
+
+    /// The whole number in a field, from 0 to `most`; `None`, and a fault, if it is none.
+    pub(super) fn number(&mut self, row: usize, column: &str, value: &str, most: i64, unit: &str) -> Option<i64> {
+        match whole(value, most, unit) {
+            Ok(number) => Some(number),
+            Err((kind, reason)) => {
+                self.add(row, column, value, kind, reason);
+                None
+            }
+        }
+    }
+
+    /// Whether the name in a field is the row's own: there, and in no row before. `taken` holds the names so far with
+    /// the rows that have them; without a name, the reason is `missing`.
+    pub(super) fn has_own_name(
+        &mut self,
+        row: usize,
+        column: &str,
+        name: &str,
+        taken: &mut BTreeMap<String, usize>,
+        missing: &str,
+    ) -> bool {
+        if name.is_empty() {
+            self.add(row, column, name, Kind::MissingValue, missing);
+        } else if let Some(first) = taken.get(name) {
+            self.add(row, column, name, Kind::RepeatedName, format!("row {first} has this name already"));
+        } else {
+            taken.insert(name.to_owned(), row);
+            return true;
+        }
+        false
     }
 
     /// The list by row; findings of one row keep their order.

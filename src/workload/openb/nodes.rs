@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Findings, Kind};
-use super::number::whole;
+use super::number::MOST_GPUS;
 use super::table::{Column, Table};
 
 /// Columns of a node list.
@@ -20,8 +20,6 @@ const MEMORY: usize = 2;
 const GPU: usize = 3;
 const MODEL: usize = 4;
 
-/// More GPUs than any machine has; keeps amounts derived from it (Mbit/s, MiB) inside 32 bits.
-const MOST_GPUS: i64 = 1_000;
 /// Kinds of nodes that a [`crate::workload::TypeMask`] tells apart.
 const MOST_KINDS: usize = 64;
 
@@ -97,12 +95,9 @@ pub(super) fn read(table: &Table, findings: &mut Findings<'_>) -> Nodes {
     for row in &table.rows {
         let before = findings.list.len();
         let field = |column: usize| row.get(&places, column).unwrap_or_default();
-        let mut number = |column: usize, most: i64, unit: &str| match whole(field(column), most, unit) {
-            Ok(value) => value as i32,
-            Err((kind, reason)) => {
-                findings.add(row.line, COLUMNS[column].name, field(column), kind, reason);
-                -1
-            }
+        let mut number = |column: usize, most: i64, unit: &str| {
+            let value = findings.number(row.line, COLUMNS[column].name, field(column), most, unit);
+            value.map_or(-1, |value| value as i32)
         };
         let cpu_milli = number(CPU, i32::MAX.into(), "thousandths of a core");
         let memory_mib = number(MEMORY, i32::MAX.into(), "MiB");
@@ -120,13 +115,7 @@ pub(super) fn read(table: &Table, findings: &mut Findings<'_>) -> Nodes {
             // Pods list models with this sign between them; a model that contains it could never be named.
             findings.add(row.line, "model", model, Kind::GpuMismatch, "all GPUs of a node are of one model");
         }
-        let name = field(SN);
-        if name.is_empty() {
-            findings.add(row.line, "sn", name, Kind::MissingValue, "every node needs a name");
-        } else if let Some(first) = names.insert(name.to_owned(), row.line) {
-            names.insert(name.to_owned(), first);
-            findings.add(row.line, "sn", name, Kind::RepeatedName, format!("row {first} has this name already"));
-        }
+        findings.has_own_name(row.line, "sn", field(SN), &mut names, "every node needs a name");
         if findings.list.len() == before {
             // Whatever stands in the model column of a node without GPUs makes no kind of its own.
             let model = if gpus == 0 { String::new() } else { model.to_owned() };

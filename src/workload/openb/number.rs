@@ -2,6 +2,10 @@
 
 use super::finding::Kind;
 
+/// More GPUs than any machine has; keeps what is derived from their number (thousandths of a GPU, Mbit/s, MiB) inside
+/// 32 bits.
+pub(super) const MOST_GPUS: i64 = 1_000;
+
 /// The whole number in `text`, from 0 to `most`.
 ///
 /// `12.0` counts as 12: spreadsheet and data-frame tools write it so once a column has gaps.

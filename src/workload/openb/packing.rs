@@ -145,10 +145,10 @@ fn read_pods(table: &Table, kinds: &[nodes::Hardware], findings: &mut Findings<'
     let mut names = BTreeMap::new();
     for row in &table.rows {
         let field = |column: usize| row.get(&places, column).unwrap_or_default();
-        let name = pods::name(row, field(pods::NAME), &mut names, findings);
-        let ask = pods::ask(row, &field, kinds, findings);
-        if let (Some(name), Some(ask)) = (name, ask) {
-            list.push(Pod { name, ask });
+        let name = field(pods::NAME);
+        let is_named = pods::has_own_name(row, name, &mut names, findings);
+        if let Some(ask) = pods::ask(row, &field, kinds, findings).filter(|_| is_named) {
+            list.push(Pod { name: name.to_owned(), ask });
         }
     }
     if kinds.is_empty() {
@@ -236,12 +236,9 @@ pub fn read_published(file: (&str, &str)) -> Result<Vec<Published>, Vec<Finding>
         if !findings.refuses() {
             for row in &table.rows {
                 let field = |column: usize| row.get(&places, column).unwrap_or_default();
-                let mut number = |column: usize, most: i64, unit: &str| match whole(field(column), most, unit) {
-                    Ok(value) => Some(value as u64),
-                    Err((kind, reason)) => {
-                        findings.add(row.line, PUBLISHED[column].name, field(column), kind, reason);
-                        None
-                    }
+                let mut number = |column: usize, most: i64, unit: &str| {
+                    let value = findings.number(row.line, PUBLISHED[column].name, field(column), most, unit);
+                    value.map(|value| value as u64)
                 };
                 let (seed, arrived) = (number(2, i64::MAX, "seed"), number(3, 100_000, "percent"));
                 let mut share = |column: usize| match field(column).parse::<f64>() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::finding::{Findings, Kind};
 use super::nodes::Hardware;
-use super::number::whole;
+use super::number::MOST_GPUS;
 use super::table::{Column, Places, Row, Table, nearest};
 use crate::workload::TypeMask;
 
@@ -33,8 +33,6 @@ pub(super) const CREATED: usize = 7;
 const DELETED: usize = 8;
 const SCHEDULED: usize = 9;
 
-/// More GPUs than any machine has; keeps GPU count × share inside 32 bits.
-const MOST_GPUS: i64 = 1_000;
 /// Three centuries in seconds: above it, a time is in milliseconds or nonsense.
 const LATEST: i64 = 10_000_000_000;
 
@@ -109,7 +107,7 @@ pub(super) fn pod(
 ) -> Option<Pod> {
     let before = findings.list.len();
     let field = |column: usize| row.get(places, column).unwrap_or_default();
-    name(row, field(NAME), names, findings);
+    has_own_name(row, field(NAME), names, findings);
     let request = request(row, &field, kinds, findings);
     let times = times(row, &field, findings);
     let faulty = findings.list[before..].iter().any(|finding| is_fault(finding.kind));
@@ -132,22 +130,14 @@ fn is_fault(kind: Kind) -> bool {
     kind.severity() == super::finding::Severity::Fault
 }
 
-/// The pod's name, if it has one of its own.
-pub(super) fn name(
+/// Whether the pod has a name of its own.
+pub(super) fn has_own_name(
     row: &Row,
     name: &str,
     names: &mut BTreeMap<String, usize>,
     findings: &mut Findings<'_>,
-) -> Option<String> {
-    if name.is_empty() {
-        findings.add(row.line, "name", name, Kind::MissingValue, "every pod needs a name");
-    } else if let Some(&first) = names.get(name) {
-        findings.add(row.line, "name", name, Kind::RepeatedName, format!("row {first} has this name already"));
-    } else {
-        names.insert(name.to_owned(), row.line);
-        return Some(name.to_owned());
-    }
-    None
+) -> bool {
+    findings.has_own_name(row.line, "name", name, names, "every pod needs a name")
 }
 
 struct Request {
@@ -181,12 +171,9 @@ pub(super) fn ask<'a>(
     kinds: &[Hardware],
     findings: &mut Findings<'_>,
 ) -> Option<Ask> {
-    let mut number = |column: usize, most: i64, unit: &str| match whole(field(column), most, unit) {
-        Ok(value) => Some(value as i32),
-        Err((kind, reason)) => {
-            findings.add(row.line, COLUMNS[column].name, field(column), kind, reason);
-            None
-        }
+    let mut number = |column: usize, most: i64, unit: &str| {
+        let value = findings.number(row.line, COLUMNS[column].name, field(column), most, unit);
+        value.map(|value| value as i32)
     };
     let cpu_milli = number(CPU, i32::MAX.into(), "thousandths of a core");
     let memory_mib = number(MEMORY, i32::MAX.into(), "MiB");
@@ -300,13 +287,7 @@ fn times<'a>(row: &Row, field: &impl Fn(usize) -> &'a str, findings: &mut Findin
         if text.is_empty() {
             return Some(None);
         }
-        match whole(text, LATEST, "seconds") {
-            Ok(value) => Some(Some(value)),
-            Err((kind, reason)) => {
-                findings.add(row.line, COLUMNS[column].name, text, kind, reason);
-                None
-            }
-        }
+        findings.number(row.line, COLUMNS[column].name, text, LATEST, "seconds").map(Some)
     };
     let (created, scheduled, deleted) = (time(CREATED), time(SCHEDULED), time(DELETED));
     if let (Some(Some(created)), Some(Some(scheduled))) = (created, scheduled)

@@ -4,6 +4,7 @@
 //! row and not the rest of the file, and a row's number is the line that an editor shows.
 
 use super::finding::{Findings, Kind};
+use crate::text::{steers, visible};
 
 /// A column that is looked for.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +26,7 @@ pub(super) struct Table {
     pub(super) header_line: usize,
     pub(super) header: Vec<String>,
     separator: u8,
-    /// Rows with as many fields as the header; the others are findings.
+    /// Rows with as many fields as the header and without control characters; the others are findings.
     pub(super) rows: Vec<Row>,
     /// All rows, with those that are findings.
     pub(super) rows_in_file: usize,
@@ -74,7 +75,9 @@ impl Table {
             let reason = format!("fields are separated by {name}; read as such");
             findings.add(line, "", "", Kind::Separator, reason);
         }
-        let header = split(text, separator).into_iter().map(|name| name.to_ascii_lowercase()).collect();
+        // Names of columns are repeated in findings; one that steers is none of this format.
+        let names = split(text, separator).into_iter();
+        let header = names.map(|name| visible(&name.to_ascii_lowercase(), &[])).collect();
         Self { header_line: line, header, separator, rows: Vec::new(), rows_in_file: 0 }
     }
 
@@ -86,11 +89,19 @@ impl Table {
             return None;
         }
         let fields = split(text, self.separator);
-        if fields.len() == self.header.len() {
+        if fields.len() != self.header.len() {
+            let reason = format!("{} fields, but the header has {}", fields.len(), self.header.len());
+            findings.add(line, "", text, Kind::FieldCount, reason);
+            return None;
+        }
+        let steering = |field: &String| field.chars().any(steers);
+        if !fields.iter().any(steering) {
             return Some(Row { line, fields });
         }
-        let reason = format!("{} fields, but the header has {}", fields.len(), self.header.len());
-        findings.add(line, "", text, Kind::FieldCount, reason);
+        for (name, field) in self.header.iter().zip(&fields).filter(|(_, field)| steering(field)) {
+            let reason = "nobody sees this character, and no field of this format has one; remove it";
+            findings.add(line, name, field, Kind::ControlCharacter, reason);
+        }
         None
     }
 
@@ -264,6 +275,37 @@ mod tests {
         let table = table.unwrap();
         assert_eq!(table.rows_in_file, 3);
         assert_eq!(table.rows[1].fields, ["c,d", "3"]);
+    }
+
+    #[test]
+    fn a_control_character_spoils_its_row_and_is_shown() {
+        let text = "name,cpu_milli\n\u{1b}[2Ja,1\nb,2\u{7}\nc,\u{202e}3\nd,4\n e\t,5\n";
+        let mut findings = Findings::new("f.csv");
+        let table = Table::read(text, &mut findings).unwrap();
+        let found: Vec<_> =
+            findings.list.iter().map(|f| (f.row, f.column.as_str(), f.value.as_str(), f.kind)).collect();
+        let kind = Kind::ControlCharacter;
+        assert_eq!(
+            found,
+            [
+                (2, "name", "\\u{1b}[2Ja", kind),
+                (3, "cpu_milli", "2\\u{7}", kind),
+                (4, "cpu_milli", "\\u{202e}3", kind)
+            ]
+        );
+        // Blanks around a field are no part of it.
+        assert_eq!(table.rows.iter().map(|row| row.line).collect::<Vec<_>>(), [5, 6]);
+        assert_eq!(table.rows_in_file, 5);
+    }
+
+    #[test]
+    fn a_column_that_steers_is_not_the_one_it_looks_like() {
+        let mut findings = Findings::new("f.csv");
+        let table = Table::read("name,cpu_milli\u{8}\n", &mut findings).unwrap();
+        table.places(COLUMNS, &mut findings);
+        assert_eq!(findings.list[0].kind, Kind::MissingColumn);
+        let reason = &findings.list[0].reason;
+        assert!(reason.ends_with("it has: name, cpu_milli\\u{8}"), "{reason}");
     }
 
     #[test]

@@ -156,8 +156,10 @@ impl Lab {
         Ok(self.server.join(path)?.into())
     }
 
-    /// The address that the browser shows.
-    pub async fn location(&self) -> Result<Url> {
+    /// The address that the browser shows, once the page has written it: it does so a moment after what it says.
+    /// `holds` is a JavaScript expression about `location` that is true from then on.
+    pub async fn location(&self, what: &str, holds: &str) -> Result<Url> {
+        self.until(what, holds).await?;
         // Asked of the page: the driver may still be at the document's first one.
         let address = self.js("return location.href").await?;
         Ok(address.as_str().context("no address")?.parse()?)
@@ -165,8 +167,10 @@ impl Lab {
 
     /// Loads the page again, as the reader's reload button does.
     pub async fn reload(&self) -> Result<()> {
+        // What the old document still shows must not pass for the new one's.
+        self.js("window.isOld = true").await?;
         self.client.refresh().await?;
-        Ok(())
+        self.until("the page is loaded anew", "!window.isOld && document.readyState === 'complete'").await
     }
 
     /// Opens a path in a new tab of the same browser and goes on there.
@@ -175,6 +179,11 @@ impl Lab {
         self.client.switch_to_window(tab.handle).await?;
         self.apply_view().await?;
         self.open(path).await
+    }
+
+    /// Runs JavaScript in every document that is opened from now on, before its own.
+    pub async fn before_all(&self, script: &str) -> Result<()> {
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script })).await
     }
 
     /// Runs JavaScript in the page: a function's body.

@@ -58,9 +58,8 @@ fn two_dropped_files_run_in_all_lanes() {
         lab.shot("trace").await?;
         lab.click("trace-run").await?;
         lab.until("the trace is named", "!!document.querySelector('.trace-running')").await?;
-        // The page rewrites its address a moment after the run has changed, so the address is waited for, and
-        // before the end of the run: until then "done" may still be said of the run before.
-        lab.until("the address names the trace", "location.hash.includes('trace=')").await?;
+        // Before the end of the run: until then "done" may still be said of the run before.
+        lab.location("the address names the trace", "location.hash.includes('trace=')").await?;
         lab.until_done().await?;
         lab.expect_clean().await
     });
@@ -85,6 +84,33 @@ fn faults_are_told_in_spanish_and_can_be_dropped() {
         lab.click("trace-drop").await?;
         until_report(&lab, "ready").await?;
         ensure!(text_of(&lab, &english).await?.is_empty(), "in English: {}", text_of(&lab, &english).await?);
+        lab.expect_clean().await
+    });
+}
+
+#[test]
+fn a_trace_without_storage_says_that_nothing_rebuilds() {
+    drive("trace-silent", View::DESKTOP, |lab| async move {
+        lab.open(&format!("en/{LINK}&deg=0.3")).await?;
+        lab.until_ready().await?;
+        drop_files(&lab, &[("nodes.csv", NODES), ("pods.csv", PODS)]).await?;
+        until_report(&lab, "ready").await?;
+        lab.click("trace-assume").await?;
+        lab.until(
+            "the report is without assumptions",
+            "!document.querySelector('[data-testid=trace-assume]').checked",
+        )
+        .await?;
+        lab.click("trace-run").await?;
+        lab.location("the address names the trace", "location.hash.includes('trace=')").await?;
+        let rebuilding = "document.querySelector('[data-field=deg]')";
+        let is_silent = format!("{rebuilding}.disabled && {rebuilding}.value === '0'");
+        lab.until("the share of rebuilding nodes is 0 and cannot be changed", &is_silent).await?;
+        let why = text_of(&lab, "#field-deg-silent").await?;
+        ensure!(why.contains("no storage to rebuild"), "why it cannot be changed: {why:?}");
+        lab.until_done().await?;
+        lab.expect_accessible().await?;
+        lab.shot("trace-silent").await?;
         lab.expect_clean().await
     });
 }

@@ -66,7 +66,7 @@ fn the_last_frame_says_what_the_measures_say() {
             (Stat::AllocatedMean, metrics.allocated),
             (Stat::ProductiveMean, metrics.productive),
             (Stat::ProductiveGpuHours, metrics.productive_gpu_h),
-            (Stat::WastedGpuHours, metrics.ledger.stranded + metrics.ledger.stalled),
+            (Stat::WastedGpuHours, metrics.ledger.uses.stranded + metrics.ledger.uses.stalled),
             (Stat::CapacityGpuHours, metrics.ledger.capacity),
             (Stat::HealthMean, metrics.health),
             (Stat::WaitP50, metrics.wait_p50.unwrap()),
@@ -177,8 +177,9 @@ fn a_trace_is_run_with_and_without_assumptions() {
     for assume in [true, false] {
         for scheduler in ["ragp-io", "fgd-5d"] {
             let trace = Some(TraceFiles { assume, ..files.clone() });
-            let set = [("hours", "6"), ("warm_up_hours", "1"), ("load", "0.8"), ("rebuilds.degraded_share", "0.15")];
-            let set = set.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+            let mut set = vec![("hours", "6"), ("warm_up_hours", "1"), ("load", "0.8")];
+            set.extend(assume.then_some(("rebuilds.degraded_share", "0.15")));
+            let set = set.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
             let request = RunRequest { set, trace, ..request("c-storage-stress", scheduler) };
             let (reel, metrics) = play(&request, 60);
             assert!(metrics.allocated > 0.0);
@@ -233,6 +234,22 @@ fn settings_without_a_say_in_a_trace_are_problems() {
     assert_eq!(paths, ["storage_intensity", "load"], "{issues:#?}");
 }
 
+#[test]
+fn settings_of_storage_without_storage_are_problems() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openb");
+    let files = trace(&folder, "nodes.csv", "pods.csv").unwrap();
+    let set = [("rebuilds.degraded_share", "0.2"), ("load", "0.9"), ("scheduler.safety", "0.8")];
+    let set: Vec<_> = set.map(|(path, value)| (path.to_owned(), value.to_owned())).into();
+    let start = |assume| {
+        let trace = Some(TraceFiles { assume, ..files.clone() });
+        Session::start(&RunRequest { set: set.clone(), trace, ..request("a-balanced", "ragp-io") })
+    };
+    assert!(start(true).is_ok());
+    let issues = start(false).unwrap_err();
+    let paths: Vec<&str> = issues.iter().map(|issue| issue.path.as_str()).collect();
+    assert_eq!(paths, ["rebuilds.degraded_share", "scheduler.safety"], "{issues:#?}");
+}
+
 /// None is left out on the way from a worker to the page, however many there are.
 #[test]
 fn every_fault_of_a_trace_is_a_problem_of_its_own() {
@@ -255,7 +272,10 @@ fn a_faulty_trace_is_refused_with_file_and_row() {
     let refused = RunRequest { set: vec![], trace: Some(files), ..request("c-storage-stress", "ragp-io") };
     let issues = Session::start(&refused).unwrap_err();
     assert!(issues.len() > 1);
-    assert!(issues.iter().all(|issue| issue.path.contains("row")), "{issues:#?}");
+    assert!(
+        issues.iter().any(|issue| issue.path == "nodes_faulty.csv:3:cpu_milli" && issue.value == "-96000"),
+        "{issues:#?}"
+    );
 }
 
 /// What a browser's memory does not hold is refused with a size that it does hold.

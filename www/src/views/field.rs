@@ -52,6 +52,9 @@ pub fn NumberField(
     /// What stands behind the number.
     #[prop(optional, into)]
     unit: Option<Signal<String>>,
+    /// The key of the text that says why the number has no say, while it has none: then it cannot be changed.
+    #[prop(optional, into)]
+    silent: Option<Signal<Option<&'static str>>>,
     /// More controls in the same row.
     #[prop(optional)]
     children: Option<Children>,
@@ -59,7 +62,7 @@ pub fn NumberField(
     let (text, numbers) = (use_text(), use_numbers());
     let key = field.key();
     let id = format!("field-{key}");
-    let (help_id, error_id) = (format!("{id}-help"), format!("{id}-error"));
+    let [help_id, error_id, silent_id] = ["help", "error", "silent"].map(|part| format!("{id}-{part}"));
     // What is being typed, until it is taken; and why it was not.
     let draft = RwSignal::new(None::<String>);
     let refusal = RwSignal::new(None::<Refusal>);
@@ -87,6 +90,7 @@ pub fn NumberField(
     let (least, most) = field.range();
     let scale = if field.is_share() { 100.0 } else { 1.0 };
     let has_error = move || refusal.with(Option::is_some);
+    let why_silent = move || silent.and_then(|silent| silent.get());
 
     let slider_view = slider.then(|| {
         view! {
@@ -98,6 +102,7 @@ pub fn NumberField(
                 step=field.step() * scale
                 aria-label=move || label(text, field)
                 aria-valuetext=move || format!("{}{}", shown(), if field.is_share() { "\u{a0}%" } else { "" })
+                disabled=move || why_silent().is_some()
                 prop:value=move || value.get() * scale
                 on:input=move |event| {
                     if let Some(moved) = slid(field, &event_target_value(&event)) {
@@ -127,7 +132,8 @@ pub fn NumberField(
                         spellcheck="false"
                         id=id
                         data-field=key
-                        aria-describedby=format!("{error_id} {help_id}")
+                        disabled=move || why_silent().is_some()
+                        aria-describedby=format!("{error_id} {silent_id} {help_id}")
                         aria-invalid=move || has_error().to_string()
                         prop:value=shown
                         on:input=move |event| draft.set(Some(event_target_value(&event)))
@@ -155,6 +161,7 @@ pub fn NumberField(
                     }
                 })}
             </p>
+            <p class="note" id=silent_id>{move || why_silent().map(|key| text.t(key))}</p>
             <p class="sr" id=help_id>{move || format!("{} {}", help(text, field), allowed(text, numbers, field))}</p>
         </div>
     }

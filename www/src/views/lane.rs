@@ -137,7 +137,11 @@ fn json(metrics: &residua::probes::Metrics) -> String {
 fn Problem(issue: Issue) -> impl IntoView {
     let text = use_text();
     let Issue { path, value, allowed, remedy } = issue;
-    let place = if value.is_empty() { path } else { format!("{path} = {value}") };
+    // Keys and values are the same in every language; a few places and values are words.
+    let place = move || {
+        let [path, value] = [&path, &value].map(|words| text.said(words).0);
+        if value.is_empty() { path } else { format!("{path} = {value}") }
+    };
     let has_range = !allowed.is_empty();
     let allowed = move || {
         let (words, lang) = text.said(&allowed);
@@ -150,19 +154,41 @@ fn Problem(issue: Issue) -> impl IntoView {
     }
 }
 
-/// A worker that is gone: what it said, and how to go on.
+/// A worker that is gone: why, and how to go on. What is no sentence of ours – a panic's words, a browser's – stands
+/// apart as what it is.
 #[component]
 fn Failure(lane: usize, message: String) -> impl IntoView {
     let (lab, text) = (use_lab(), use_text());
+    let told = move || match text.explained(&message) {
+        Some((words, raw)) => (capitalised(&words), raw),
+        None => (text.t("lane.unexpected"), Some(message.clone())),
+    };
     view! {
         <div class="failure" role="alert">
             <p>{move || text.t("lane.failed")}</p>
-            <p class="failure-message"><Said english=message/></p>
+            {move || {
+                let (words, raw) = told();
+                view! {
+                    <p>{words}</p>
+                    {raw.map(|raw| view! {
+                        <details class="own-words">
+                            <summary>{text.t("lane.own_words")}</summary>
+                            <pre lang="en">{raw}</pre>
+                        </details>
+                    })}
+                }
+            }}
             <button type="button" class="button" data-testid="restart" on:click=move |_| lab.restart(lane)>
                 {move || text.t("lane.restart")}
             </button>
         </div>
     }
+}
+
+/// The sentence with a capital letter: those that end in a list begin with a small one.
+fn capitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The line that stands for a scheduler on the curves.
@@ -267,7 +293,7 @@ fn Queue(lane: usize) -> impl IntoView {
                 <span class="queue-nowhere">
                     {move || {
                         let count = nowhere.get();
-                        (count > 0.0).then(|| text.tf("queue.nowhere", &[("n", &numbers.whole(count))]))
+                        (count > 0.0).then(|| text.count("queue.nowhere", count, &numbers.whole(count)))
                     }}
                 </span>
             </h3>

@@ -29,6 +29,10 @@ pub fn Setup() -> impl IntoView {
     let scenario_id = Memo::new(move |_| settings.with(|settings| settings.scenario.clone()));
     let value = move |field: Field| Signal::derive(move || settings.with(|settings| settings.number(field)));
     let set = move |field: Field| move |value: f64| settings.update(|settings| settings.set_number(field, value));
+    let without_storage = move || settings.with(|settings| !settings.has_say(Field::Degraded));
+    // What holds in the run, whatever was set for others.
+    let rebuilding =
+        Signal::derive(move || if without_storage() { 0.0 } else { settings.with(|settings| settings.degraded) });
     let has_trace = move || settings.with(|settings| settings.trace.is_some());
 
     let choose_scenario = move |event: web_sys::Event| {
@@ -89,7 +93,13 @@ pub fn Setup() -> impl IntoView {
                 </div>
             </Show>
             <NumberField field=Field::Load value=value(Field::Load) on_set=set(Field::Load) slider=true/>
-            <NumberField field=Field::Degraded value=value(Field::Degraded) on_set=set(Field::Degraded) slider=true/>
+            <NumberField
+                field=Field::Degraded
+                value=rebuilding
+                on_set=set(Field::Degraded)
+                slider=true
+                silent=Signal::derive(move || without_storage().then_some("field.deg.silent"))
+            />
             <Show when=move || !has_trace()>
                 <NumberField
                     field=Field::Storage

@@ -228,7 +228,7 @@ pub fn TraceDrop() -> impl IntoView {
             </span>
         </Show>
         <Show when=move || dragging.get()>
-            <p class="let-go" data-testid="trace-let-go">{move || text.t("trace.let_go")}</p>
+            <div class="let-go" data-testid="trace-let-go"><p>{move || text.t("trace.let_go")}</p></div>
         </Show>
         <dialog class="trace" node_ref=dialog aria-labelledby="trace-title">
             <header class="section-header">
@@ -426,7 +426,7 @@ fn Findings(findings: Vec<Finding>) -> impl IntoView {
                     <thead>
                         <tr>
                             <th scope="col">{text.t("trace.file")}</th>
-                            <th scope="col">{text.t("trace.row")}</th>
+                            <th scope="col" class="figure">{text.t("trace.row")}</th>
                             <th scope="col">{text.t("trace.column")}</th>
                             <th scope="col">{text.t("trace.value")}</th>
                             <th scope="col">{text.t("trace.reason")}</th>
@@ -442,9 +442,9 @@ fn Findings(findings: Vec<Finding>) -> impl IntoView {
                                     view! {
                                         <tr>
                                             <td>{finding.file.clone()}</td>
-                                            <td>{numbers.plain(finding.row as f64, 0)}</td>
+                                            <td class="figure">{numbers.plain(finding.row as f64, 0)}</td>
                                             <td><code>{finding.column.clone()}</code></td>
-                                            <td><code>{finding.value.clone()}</code></td>
+                                            <td><code class="written">{finding.value.clone()}</code></td>
                                             <td>{kind} ": " <span class="note"><Said english=finding.reason.clone()/></span></td>
                                         </tr>
                                     }

@@ -74,24 +74,8 @@ pub fn Transport() -> impl IntoView {
     view! {
         <section class="transport" aria-label=move || text.t("transport.label")>
             <div class="transport-buttons">
-                <button
-                    type="button"
-                    class="icon-button wide-only"
-                    aria-label=move || text.t("transport.start")
-                    title=move || text.t("transport.start")
-                    on:click=move |_| lab.seek(0)
-                >
-                    <Icon path="M5 5v14M19 5v14L8 12Z"/>
-                </button>
-                <button
-                    type="button"
-                    class="icon-button"
-                    aria-label=move || text.t("transport.back")
-                    title=move || text.t("transport.back")
-                    on:click=move |_| clock.step_by(-1)
-                >
-                    <Icon path="M15 5v14L5 12ZM19 5v14"/>
-                </button>
+                <Jump to="start" path="M5 5v14M19 5v14L8 12Z" act=move || lab.seek(0) wide_only=true/>
+                <Jump to="back" path="M15 5v14L5 12ZM19 5v14" act=move || clock.step_by(-1)/>
                 <button
                     type="button"
                     class="play"
@@ -107,24 +91,8 @@ pub fn Transport() -> impl IntoView {
                         view! { <Icon path="M8 4v16l12-8Z" solid=true/> }
                     }}
                 </button>
-                <button
-                    type="button"
-                    class="icon-button"
-                    aria-label=move || text.t("transport.forward")
-                    title=move || text.t("transport.forward")
-                    on:click=move |_| clock.step_by(1)
-                >
-                    <Icon path="M9 5v14l10-7ZM5 5v14"/>
-                </button>
-                <button
-                    type="button"
-                    class="icon-button wide-only"
-                    aria-label=move || text.t("transport.end")
-                    title=move || text.t("transport.end")
-                    on:click=move |_| lab.seek(u64::MAX)
-                >
-                    <Icon path="M19 5v14M5 5v14l11-7Z"/>
-                </button>
+                <Jump to="forward" path="M9 5v14l10-7ZM5 5v14" act=move || clock.step_by(1)/>
+                <Jump to="end" path="M19 5v14M5 5v14l11-7Z" act=move || lab.seek(u64::MAX) wide_only=true/>
             </div>
             <p class="clock" aria-hidden="true">
                 <b>{time_text}</b>
@@ -174,6 +142,37 @@ pub fn Transport() -> impl IntoView {
                 </select>
             </label>
         </section>
+    }
+}
+
+/// The places that a [`Jump`] goes to, as in the keys of their texts.
+#[cfg(test)]
+pub const JUMPS: [&str; 4] = ["start", "back", "forward", "end"];
+
+/// A button that moves the play head.
+#[component]
+fn Jump(
+    to: &'static str,
+    /// Its drawing.
+    path: &'static str,
+    act: impl Fn() + 'static,
+    /// Left out where the page is narrow: the scrubber does the same.
+    #[prop(optional)]
+    wide_only: bool,
+) -> impl IntoView {
+    let text = use_text();
+    let name = move || text.t(&format!("transport.{to}"));
+    view! {
+        <button
+            type="button"
+            class="icon-button"
+            class:wide-only=wide_only
+            aria-label=name
+            title=name
+            on:click=move |_| act()
+        >
+            <Icon path=path/>
+        </button>
     }
 }
 

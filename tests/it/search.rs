@@ -1,0 +1,63 @@
+//! Schedulers that look for a node themselves find what a look at every node finds.
+
+use proptest::prelude::*;
+use residua::engine::Simulation;
+use residua::scenario::Scenario;
+
+/// A scenario of its own size, with knobs and information that change which nodes are good and which are open.
+fn settings() -> impl Strategy<Value = Vec<(String, String)>> {
+    let size = (17..150u32, 0.5..1.2f64, 0.0..0.4f64);
+    let knobs = (0.0..3.0f64, 0.0..3.0f64, 0.0..3.0f64, 0.0..1.0f64, 0.0..0.5f64, 0.01..0.5f64, 0..2u8);
+    let information = (prop::bool::ANY, prop::sample::select(vec![0.0, 0.75]), 0.7..=1.0f64, prop::bool::ANY);
+    (size, knobs, information).prop_map(|(size, knobs, information)| {
+        let (nodes, load, degraded) = size;
+        let (imbalance, alignment, exhaustion, shortfall, tightness, tau, absolute) = knobs;
+        let (is_noisy, cordon, safety, throttles) = information;
+        let mut set = vec![
+            ("nodes", nodes.to_string()),
+            ("load", format!("{load:.3}")),
+            ("hours", "3".to_owned()),
+            ("warm_up_hours", "0".to_owned()),
+            ("rebuilds.degraded_share", format!("{degraded:.3}")),
+            ("rebuilds.mean_hours", "0.5".to_owned()),
+            ("scheduler.ragp_imbalance", imbalance.to_string()),
+            ("scheduler.ragp_alignment", alignment.to_string()),
+            ("scheduler.ragp_exhaustion", exhaustion.to_string()),
+            ("scheduler.ragp_shortfall", shortfall.to_string()),
+            ("scheduler.ragp_tightness", tightness.to_string()),
+            ("scheduler.ragp_tau", tau.to_string()),
+            ("scheduler.ragp_absolute", absolute.to_string()),
+            ("scheduler.cordon", cordon.to_string()),
+            ("scheduler.safety", format!("{safety:.3}")),
+        ];
+        if is_noisy {
+            set.push(("telemetry.interval_seconds", "300".to_owned()));
+            set.push(("telemetry.noise", "0.2".to_owned()));
+        }
+        if throttles {
+            set.push(("out_of_memory", "throttle".to_owned()));
+        }
+        set.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn ragp_finds_by_bounds_what_it_finds_by_looking_everywhere(
+        set in settings(),
+        scenario in prop::sample::select(vec!["a-balanced", "c-storage-stress", "d-breathing"]),
+        scheduler in prop::sample::select(vec!["ragp-5d", "ragp-io"]),
+        seed in 0..1000u64,
+    ) {
+        let scenario = Scenario::preset(scenario, &set).expect("a good scenario");
+        let setup = scenario.setup(scheduler, seed).expect("a known scheduler");
+        let mut fast = Simulation::new(setup.clone()).expect("a good setup");
+        let mut slow = Simulation::new(setup).expect("a good setup").looking_everywhere();
+        fast.run_to_end();
+        slow.run_to_end();
+        prop_assert!(fast.fault().is_none() && fast.events() > 100);
+        prop_assert_eq!(fast.digest(), slow.digest());
+    }
+}
