@@ -195,7 +195,7 @@ fn what_is_no_recording_is_refused() {
             "name,cpu_milli,memory_mib,num_gpu,gpu_milli,deletion_time,scheduled_time\na,1,1,1,1000,9,5\n",
             "recorded arrivals are those of this column",
         ),
-        (HEADER, "below its header it has no rows"),
+        (HEADER, "choose one with rows below its header"),
     ] {
         let error = of(pods).expect_err(words).to_string();
         assert!(error.contains(words), "{error}");

@@ -64,7 +64,7 @@ pub enum Kind {
     EndBeforeStart,
     /// Larger than every node it may run on.
     FitsNoNode,
-    /// Never started or not ended: no duration to draw. Not sampled.
+    /// Never started or not ended: no duration. Not used.
     NoRunTime,
     /// Ended in the second it started. Kept, with one second.
     ZeroRunTime,
@@ -170,7 +170,7 @@ impl Kind {
             Self::UnknownModel => "unknown GPU model",
             Self::EndBeforeStart => "ends before it starts",
             Self::FitsNoNode => "fits no node",
-            Self::NoRunTime => "no run time, not sampled",
+            Self::NoRunTime => "no run time, not used",
             Self::ZeroRunTime => "zero run time, taken as 1 s",
             Self::UnknownQos => "unknown qos, taken as LS",
             Self::ModelsIgnored => "GPU models without GPUs, ignored",

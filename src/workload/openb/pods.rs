@@ -77,9 +77,9 @@ pub(super) fn places(table: &Table, findings: &mut Findings<'_>) -> Option<Place
         && table.matches(&COLUMNS[NAME..=GPU_MILLI]) == GPU_MILLI + 1
     {
         // Name, requests, no times: the openb multigpu lists.
-        let reason = "this list has requests but no run times (columns scheduled_time and deletion_time), and a job is \
-                      drawn together with its duration; use a list that has them: openb_pod_list_default.csv or one of \
-                      the cpu*, gpushare* and gpuspec* lists";
+        let reason = "this list has requests but no run times (columns scheduled_time and deletion_time), and without \
+                      them no job can be simulated; use a list that has them: openb_pod_list_default.csv or one of the \
+                      cpu*, gpushare* and gpuspec* lists";
         findings.add(table.header_line, "", "", Kind::NoTimeColumns, reason);
         return None;
     }
@@ -310,12 +310,12 @@ fn times<'a>(row: &Row, field: &impl Fn(usize) -> &'a str, findings: &mut Findin
             Some(Times { created: created.flatten(), scheduled, deleted })
         }
         (None, _) => {
-            let reason = "it was never scheduled, so there is no duration to draw";
+            let reason = "it was never scheduled, so it has no run time";
             findings.add(row.line, "scheduled_time", "", Kind::NoRunTime, reason);
             None
         }
         (_, None) => {
-            let reason = "its end is not recorded, so there is no duration to draw";
+            let reason = "its end is not recorded, so it has no run time";
             findings.add(row.line, "deletion_time", "", Kind::NoRunTime, reason);
             None
         }
