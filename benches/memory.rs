@@ -1,5 +1,5 @@
 //! What a run holds in memory at most, native: a recording by its length, a scenario by its length and by its nodes.
-//! `cargo bench --bench memory`, or with the names of some cases after `--`: `recorded`, `hours`, `nodes`.
+//! `cargo bench --bench memory`, or with the names of some cases after `--`: `recorded`, `hours`, `nodes`, `load`.
 //!
 //! Output, one line a case: `memory <case> <size> <jobs> <peak of jobs at once> <slots> <peak of events> <peak heap, MB> <seconds>`.
 //! The heap is counted by the allocator, so that neither the program itself nor what the system keeps is in it.
@@ -102,13 +102,15 @@ fn recording(pods: u64) -> Setup {
     scenario.recorded_setup(&recorded, "ragp-io", 1).expect("a known scheduler")
 }
 
-fn scenario(nodes: u32, hours: f64) -> Setup {
+fn preset(id: &str, load: Option<f64>, nodes: u32, hours: f64) -> Scenario {
     let set = [("nodes", nodes.to_string()), ("hours", hours.to_string()), ("warm_up_hours", "0".to_owned())];
-    let set = set.map(|(key, value)| (key.to_owned(), value));
-    Scenario::preset("c-storage-stress", &set)
-        .expect("a good scenario")
-        .setup("first-fit-5d", 42)
-        .expect("in the roster")
+    let load = load.map(|load| ("load", load.to_string()));
+    let set: Vec<_> = set.into_iter().chain(load).map(|(key, value)| (key.to_owned(), value)).collect();
+    Scenario::preset(id, &set).expect("a good scenario")
+}
+
+fn scenario(nodes: u32, hours: f64) -> Setup {
+    preset("c-storage-stress", None, nodes, hours).setup("first-fit-5d", 42).expect("in the roster")
 }
 
 fn measure(case: &str, size: u64, setup: impl FnOnce() -> Setup) {
@@ -149,6 +151,18 @@ fn main() {
     if is_chosen("nodes") {
         for (nodes, hours) in [(1_000, 4.0), (10_000, 4.0), (100_000, 0.1)] {
             measure("nodes", u64::from(nodes), || scenario(nodes, hours));
+        }
+    }
+    if is_chosen("load") {
+        for id in ["a-balanced", "b-bursty", "c-storage-stress", "d-breathing"] {
+            for scheduler in ["first-fit-5d", "ragp-io"] {
+                for percent in [85_u32, 95, 100, 120, 150] {
+                    let scenario = preset(id, Some(f64::from(percent) / 100.0), 64, 100.0);
+                    let memory = scenario.memory();
+                    println!("estimate {id} {scheduler} {:.0} {:.1}", memory.most_jobs(), memory.bytes() / 1e6);
+                    measure("load", percent.into(), || scenario.setup(scheduler, 42).expect("in the roster"));
+                }
+            }
         }
     }
 }

@@ -150,6 +150,10 @@ impl Jobs {
             self.slots[slot as usize] = Some(state);
             return slot;
         }
+        if self.slots.len() == self.slots.capacity() {
+            // By an eighth and not twofold: while slots move, old and new ones both take memory.
+            self.slots.reserve_exact(self.slots.len() / 8 + 64);
+        }
         self.slots.push(Some(state));
         (self.slots.len() - 1) as u32
     }

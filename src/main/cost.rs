@@ -73,13 +73,13 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_with_the_figure_and_the_remedy() {
-        // 12 MB + 100,000 × 1 kB + (497,178 + 4 √497,178) × 600 B.
+        // 12 MB + 100,000 × 1 kB + (497,178 + 4 √497,178) × 520 B.
         let memory = Memory { nodes: 100_000, jobs: 497_178.0 };
-        assert_eq!(fits(memory, 2, 824), Ok(()));
-        let refused = fits(memory, 2, 823).expect_err("a megabyte short");
+        assert_eq!(fits(memory, 2, 744), Ok(()));
+        let refused = fits(memory, 2, 743).expect_err("a megabyte short");
         assert_eq!(
             refused.message(),
-            "--memory = 823 MB – allowed: at least 824 MB: 412 MB for each of 2 runs at once, each with 100000 nodes and up \
+            "--memory = 743 MB – allowed: at least 744 MB: 372 MB for each of 2 runs at once, each with 100000 nodes and up \
              to 499998 jobs at once. Raise it if the machine has so much, or take fewer --threads, fewer nodes or less load"
         );
         assert!(!fits(memory, 1, 100).expect_err("too much").message().contains("--threads"));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use residua::compare::{Estimate, Paired, Run, Summary};
 use residua::economics::{self, Bill, Prices};
 use residua::probes::Uses;
-use residua::resources::Dim;
+use residua::resources::{Dim, DimMask};
 use residua::scenario::{Scenario, build};
 use serde::Serialize;
 
@@ -49,7 +49,21 @@ pub fn has_say(path: &str, trace: Option<&Trace>) -> bool {
 impl Experiment<'_> {
     /// The settings that had a say.
     fn settings(&self) -> impl Iterator<Item = (String, toml::Value)> {
-        self.settings.settings().into_iter().filter(|(path, _)| has_say(path, self.trace))
+        let exists = self.trace.map_or(DimMask::SEVEN, |trace| trace.imported().exists);
+        let silent: Vec<_> = self.settings.silent_dims(exists).collect();
+        let settings = self.settings.settings().into_iter().filter(|(path, _)| has_say(path, self.trace));
+        settings.filter_map(move |(path, mut value)| {
+            // Of a list of dimensions, those that the trace has.
+            if let (Some((_, missing)), Some(names)) =
+                (silent.iter().find(|(key, _)| *key == path), value.as_array_mut())
+            {
+                names.retain(|name| !name.as_str().and_then(Dim::from_name).is_some_and(|dim| missing.has(dim)));
+                if names.is_empty() {
+                    return None;
+                }
+            }
+            Some((path, value))
+        })
     }
 }
 

@@ -45,7 +45,7 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
 
     // Whatever is wrong is said before hours of running.
     let mut issues =
-        trace.as_ref().map_or_else(Vec::new, |trace| Scenario::silent_overrides(&overrides, trace.imported()));
+        trace.as_ref().map_or_else(Vec::new, |trace| scenario.silent_overrides(&overrides, trace.imported()));
     for id in &ids {
         if let Err(found) = setup(&scenario, trace.as_ref(), id, seeds[0]) {
             issues.extend(found.0);
@@ -95,7 +95,9 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
         // What the program's own file for traces says is written for every trace.
         ignored: match &trace {
             Some(trace) if options.scenario.is_some() => {
-                scenario.given.iter().filter(|path| !report::has_say(path, Some(trace))).cloned().collect()
+                let keys = scenario.given.iter().filter(|path| !report::has_say(path, Some(trace))).cloned();
+                let dims = scenario.silent_dims(trace.imported().exists);
+                keys.chain(dims.map(|(path, missing)| format!("{path}: {missing}"))).collect()
             }
             _ => Vec::new(),
         },

@@ -168,7 +168,7 @@ pub struct TraceJson<'a> {
     notes: &'a [Finding],
     counts: &'a [openb::Count],
     assumed: &'a [Assumption],
-    /// Keys of the scenario file that have no say here.
+    /// Keys of the scenario file that have no say here; behind a colon, what of a key's value has none.
     ignored: &'a [String],
 }
 

@@ -24,6 +24,15 @@ const OF_GROWTH: [&str; 3] = ["out_of_memory", "eviction_loss", "scheduler.fores
 /// Keys that act on storage and I/O CPU.
 const OF_STORAGE: [&str; 5] = ["rebuilds", "telemetry", "sharing", "scheduler.safety", "scheduler.cordon"];
 
+/// Keys whose values are names of dimensions.
+const FIT_DIMS: &str = "scheduler.fit_dims";
+const SCORE_DIMS: &str = "scheduler.score_dims";
+
+/// What such a key may name on a trace that has these.
+fn some_of(exists: DimMask) -> String {
+    format!("some of {exists}, which the trace has")
+}
+
 /// Whether the key at `path` has a say in a run on a trace in which storage is assumed (`has_storage`) or does not
 /// exist.
 #[must_use]
@@ -179,9 +188,9 @@ impl Scenario {
         scheduler.score_dims = wanted.and(trace.exists);
         if scheduler.score_dims.is_empty() {
             issues.push(Issue::new(
-                "scheduler.score_dims",
+                SCORE_DIMS,
                 wanted.to_string(),
-                format!("some of {}, which the trace has", trace.exists),
+                some_of(trace.exists),
                 "Name one of these, or let the missing dimensions be assumed",
             ));
         }
@@ -253,10 +262,34 @@ impl Scenario {
         }
     }
 
+    /// Dimensions that this scenario names for a scheduler and that do not exist in a run on a trace which has but
+    /// those of `exists`: each key that names some, with these.
+    pub fn silent_dims(&self, exists: DimMask) -> impl Iterator<Item = (&'static str, DimMask)> {
+        let settings = &self.scheduler;
+        let named = [(FIT_DIMS, settings.fit_dims), (SCORE_DIMS, settings.score_dims)];
+        named.into_iter().filter_map(move |(path, dims)| {
+            let missing = dims?.iter().fold(DimMask::EMPTY, |missing, dim| match exists.has(dim) {
+                true => missing,
+                false => missing.or(DimMask::of(&[dim])),
+            });
+            (!missing.is_empty()).then_some((path, missing))
+        })
+    }
+
     /// Problems with `overrides` that have a say in other runs on a trace, but not on this one: settings of storage
-    /// where no storage is assumed.
+    /// where no storage is assumed, and names of dimensions that the trace does not have. `self` is the scenario that has
+    /// these overrides.
     #[must_use]
-    pub fn silent_overrides(overrides: &[(String, String)], trace: &Imported) -> Vec<Issue> {
+    pub fn silent_overrides(&self, overrides: &[(String, String)], trace: &Imported) -> Vec<Issue> {
+        let dims = self.silent_dims(trace.exists).filter_map(|(path, missing)| {
+            let (_, value) = overrides.iter().rev().find(|(key, _)| key == path)?;
+            // A score of nothing is refused in any case.
+            let is_refused = path == SCORE_DIMS && self.scheduler.score_dims == Some(missing);
+            (!is_refused).then(|| {
+                let remedy = format!("Leave out {missing}, or let the missing dimensions be assumed");
+                Issue::new(path, value, some_of(trace.exists), remedy)
+            })
+        });
         overrides
             .iter()
             .filter(|(path, _)| has_say(path, true) && !has_say(path, trace.exists.has(Dim::Sto)))
@@ -268,6 +301,7 @@ impl Scenario {
                     "Leave it out, or let storage be assumed",
                 )
             })
+            .chain(dims)
             .collect()
     }
 

@@ -6,15 +6,26 @@ use crate::engine::Simulation;
 use crate::engine::setup::Setup;
 use crate::probes::{Metrics, Standard};
 use crate::resources::Dim;
-use crate::scenario::{Issue, Scenario};
+use crate::scenario::{Issue, Memory, Scenario};
 use crate::stage::reel::{self, NodeTypeInfo, ReelHeader, Stat};
 use crate::stage::running::{Running, Sorted};
 use crate::stage::{look, replay};
+use crate::units::Span;
 use crate::workload::openb::OnFault;
 
-/// Most bytes that a worker may take. With [`reel::LANE_BYTES`] that the page holds of each of four lanes, and as much
-/// again as this for the page itself, a tab stays within 512 MiB.
-pub const WORKER_BYTES: u64 = 64_000_000;
+/// Most bytes that the page may take with all its lanes: what phones and small laptops leave a tab.
+pub const TAB_BYTES: u64 = 512 << 20;
+
+/// What of it is the page's own, without what belongs to a lane.
+pub const PAGE_BYTES: u64 = 64_000_000;
+
+/// Why a run of that size cannot be one of `lanes` in a browser: each has an equal part of [`TAB_BYTES`], for what its
+/// worker takes and for the frames that the page holds.
+pub(crate) fn too_much(memory: Memory, lanes: u32, (classes, hours): (usize, f64), own_nodes: bool) -> Option<Issue> {
+    let part = (TAB_BYTES - PAGE_BYTES) / u64::from(lanes.max(1));
+    let horizon_ms = Span::from_hours_f64(hours).as_ms();
+    memory.too_much(lanes, own_nodes, |nodes| part as f64 - reel::most_bytes(nodes, classes, horizon_ms) as f64)
+}
 
 /// What is to be run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +41,17 @@ pub struct RunRequest {
     pub seed: u64,
     /// A recorded cluster and its jobs, in place of the scenario's own.
     pub trace: Option<TraceFiles>,
+    /// How many such runs the page shows, this one among them: they share its memory.
+    pub lanes: u32,
+}
+
+impl RunRequest {
+    /// Whether both ask for the same run, whatever is beside it.
+    #[must_use]
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        let of = |request: &Self| (request.seed, request.scheduler.clone(), request.scenario.clone());
+        of(self) == of(other) && self.set == other.set && self.trace == other.trace
+    }
 }
 
 /// The two files of a recorded trace, and how to read them.
@@ -79,10 +101,12 @@ impl Session {
             None => Scenario::preset(&request.scenario, &request.set)
                 .and_then(|scenario| {
                     let setup = scenario.setup(&request.scheduler, request.seed)?;
-                    scenario.memory().too_much(WORKER_BYTES, true).map_or(Ok(setup), |issue| Err(issue.into()))
+                    let size = (scenario.classes.len(), scenario.hours);
+                    let too_much = too_much(scenario.memory(), request.lanes, size, true);
+                    too_much.map_or(Ok(setup), |issue| Err(issue.into()))
                 })
                 .map_err(|issues| issues.0)?,
-            Some(files) => replay::setup(&request.set, files, &request.scheduler, request.seed)?,
+            Some(files) => replay::setup(request, files)?,
         };
         Self::of(setup)
     }

@@ -366,6 +366,21 @@ fn a_trace_runs_and_tells_what_was_assumed() {
         assert!(told.contains("1 problem") && told.contains(&key.replace('=', " = ")), "{told}");
     }
 
+    let key = "scheduler.fit_dims=sto,ioc";
+    let refused = run(&[&["run"], &trace[..], &["--assume", "off", "--set", key]].concat());
+    assert_eq!(refused.status.code(), Some(2));
+    let told = text(&refused.stderr);
+    assert!(told.contains("1 problem") && told.contains("Leave out sto,ioc"), "{told}");
+    // In a scenario file, what of a value has no say is listed as ignored, and not among the settings.
+    let dims = file("dims.toml", "[scheduler]\nfit_dims = [\"sto\"]\nscore_dims = [\"gpu\", \"ioc\"]\n");
+    let path = dims.to_str().expect("UTF-8");
+    let output = run(&[&["run", path], &trace[..], &["--seed", "1", "--assume", "off", "--json"]].concat());
+    let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let ignored = all["trace"]["ignored"].as_array().expect("a list");
+    assert_eq!(*ignored, ["scheduler.fit_dims: sto", "scheduler.score_dims: ioc"]);
+    assert!(all["settings"]["scheduler.fit_dims"].is_null());
+    assert_eq!(all["settings"]["scheduler.score_dims"], serde_json::json!(["gpu"]));
+
     for (key, why) in [
         ("nodes=3", "the trace itself brings nodes"),
         ("out_of_memory=throttle", "do not grow"),
