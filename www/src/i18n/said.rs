@@ -271,15 +271,19 @@ mod tests {
         assert!(found > 1, "{found} problems");
         let request = RunRequest {
             scenario: "c-storage-stress".to_owned(),
-            set: vec![("nodes".to_owned(), "10000".to_owned()), ("load".to_owned(), "1.2".to_owned())],
+            set: vec![("nodes".to_owned(), "10000".to_owned()), ("load".to_owned(), "1.5".to_owned())],
             scheduler: "ragp-io".to_owned(),
             seed: 1,
             trace: None,
+            lanes: 1,
         };
-        let issue = Session::start(&request).expect_err("more memory than a browser has").remove(0);
-        assert!(issue.allowed.contains("64 MB"), "{issue}");
-        for text in [&issue.allowed, &issue.remedy] {
-            assert!(translated(Lang::Es, text).is_some(), "no Spanish for {text:?}");
+        for lanes in [1, 3] {
+            let request = RunRequest { lanes, ..request.clone() };
+            let issue = Session::start(&request).expect_err("more memory than a browser has").remove(0);
+            assert!(issue.allowed.contains(" MB of memory"), "{issue}");
+            for text in [&issue.allowed, &issue.remedy] {
+                assert!(translated(Lang::Es, text).is_some(), "no Spanish for {text:?}");
+            }
         }
         let error = residua::error::Error::Setup("x".to_owned()).to_string();
         assert_eq!(translated(Lang::Es, &error).as_deref(), Some("esta simulación no puede empezar: x"));
