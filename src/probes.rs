@@ -34,6 +34,17 @@ impl Window {
     }
 }
 
+/// A value over so many milliseconds, exactly. Nearly always both are small enough for a product of 64 bits; WASM has no
+/// wider one, and takes long to put it together.
+pub(crate) fn over(value: i128, ms: i128) -> i128 {
+    match (i64::try_from(value), i64::try_from(ms)) {
+        (Ok(value), Ok(ms)) if value.unsigned_abs().leading_zeros() + ms.unsigned_abs().leading_zeros() > 64 => {
+            i128::from(value * ms)
+        }
+        _ => value * ms,
+    }
+}
+
 /// Every measure of [`Metrics`], and the digest.
 #[derive(Clone, Debug)]
 pub struct Standard {

@@ -111,7 +111,7 @@ impl Stream {
 
     /// Standard normal (Box–Muller, one of the pair).
     pub fn normal(&mut self) -> f64 {
-        let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.unit()));
+        let radius = (-2.0 * libm::log(1.0 - self.unit())).sqrt();
         radius * libm::cos(core::f64::consts::TAU * self.unit())
     }
 

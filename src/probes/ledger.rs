@@ -1,7 +1,7 @@
 //! Where every GPU-hour of the fleet went: exclusive uses that add up to capacity × time, to the unit.
 
 use crate::probes::shape::Free;
-use crate::probes::{Fact, LedgerHours, Metrics, Totals, Uses, Window};
+use crate::probes::{Fact, LedgerHours, Metrics, Totals, Uses, Window, over};
 use crate::units::SimTime;
 
 /// The ledger's unit is one GPU thousandth × one millionth × one millisecond.
@@ -37,17 +37,17 @@ impl Ledger {
         if span == 0 {
             return;
         }
-        let scale = |milli: i64| i128::from(milli) * 1_000_000;
+        let scale = |milli: i64| over(i128::from(milli), 1_000_000);
         let stalled = scale(totals.allocated_milli) - i128::from(totals.productive);
         let unallocated = scale(totals.capacity_milli - totals.allocated_milli);
         let spare = unallocated - i128::from(free.stranded) - i128::from(free.held);
         self.measured_ms += span;
-        self.capacity += scale(totals.capacity_milli) * span;
-        self.productive += i128::from(totals.productive) * span;
-        self.stalled += stalled * span;
-        self.stranded += i128::from(free.stranded) * span;
-        self.held += i128::from(free.held) * span;
-        self.spare += spare * span;
+        self.capacity += over(scale(totals.capacity_milli), span);
+        self.productive += over(i128::from(totals.productive), span);
+        self.stalled += over(stalled, span);
+        self.stranded += over(i128::from(free.stranded), span);
+        self.held += over(i128::from(free.held), span);
+        self.spare += over(spare, span);
     }
 
     pub(crate) fn observe(&mut self, at: SimTime, fact: &Fact<'_>) {

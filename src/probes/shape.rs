@@ -5,7 +5,7 @@
 
 use crate::cluster::{Cluster, NodeId};
 use crate::engine::setup::Setup;
-use crate::probes::{Fact, Metrics, Stage, Window};
+use crate::probes::{Fact, Metrics, Stage, Window, over};
 use crate::resources::{Amounts, DIMS, DimMask};
 use crate::units::SimTime;
 
@@ -124,7 +124,7 @@ impl Shape {
         let now = &self.now;
         let values = [now.variance, now.stranded, now.free, now.fitting, now.oversubscribed];
         for (integral, value) in self.integral.iter_mut().zip(values) {
-            *integral += i128::from(value) * span;
+            *integral += over(i128::from(value), span);
         }
         self.measured_ms += span;
     }

@@ -6,7 +6,7 @@
 
 use crate::engine::setup::Setup;
 use crate::probes::quantiles::Quantiles;
-use crate::probes::{Fact, Metrics, Totals, Window};
+use crate::probes::{Fact, Metrics, Totals, Window, over};
 use crate::units::SimTime;
 
 /// Waits and throughput over the measured window.
@@ -49,7 +49,7 @@ impl Waits {
 
     pub(crate) fn elapse(&mut self, from: SimTime, to: SimTime, totals: &Totals) {
         let span = self.window.overlap_ms(from, to);
-        self.waiting_ms += i128::from(totals.waiting) * span;
+        self.waiting_ms += over(i128::from(totals.waiting), span);
         self.measured_ms += span;
     }
 

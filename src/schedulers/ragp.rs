@@ -157,7 +157,7 @@ impl Ragp {
         for m in 0..DIMS {
             squares += left[m] * left[m];
             along += left[m] * direction[m];
-            let missing = (1.0 - left[m] * self.weights.per_tau).max(0.0) * self.is_seen[m];
+            let missing = above_zero(1.0 - left[m] * self.weights.per_tau) * self.is_seen[m];
             empty += missing * missing;
         }
         Measures { squares, along, mean: self.mean(left), empty }
@@ -171,9 +171,9 @@ impl Ragp {
     fn penalty_of(&self, left: &[f64; DIMS], direction: &[f64; DIMS], measures: &Measures) -> f64 {
         let weights = &self.weights;
         let Measures { squares, along, mean, empty } = *measures;
-        let variance = (squares * self.per_dim - mean * mean).max(0.0);
+        let variance = above_zero(squares * self.per_dim - mean * mean);
         // Nothing left points nowhere in particular: no penalty.
-        let cosine = if squares > 0.0 { along / libm::sqrt(squares) } else { 1.0 };
+        let cosine = if squares > 0.0 { along / squares.sqrt() } else { 1.0 };
         let free_gpu = left[Dim::Gpu.index()];
         let mut penalty = weights.imbalance * variance
             + weights.alignment * mean * (1.0 - cosine)
@@ -270,7 +270,7 @@ impl Ragp {
         }
     }
 
-    /// Bounds of what one task of `ask` costs on the used nodes of allowed types that have GPUs enough.
+    /// Bounds of what one task of `ask` costs on the nodes of allowed types that have GPUs enough.
     fn bound(&mut self, view: &View<'_>, ask: &Ask) {
         let factors = self.factors();
         self.bounds.clear();
@@ -278,7 +278,7 @@ impl Ragp {
             let inverse = view.inverse[kind];
             let asked = core::array::from_fn(|m| f64::from(ask.demand.0[m]) * inverse[m] * self.is_seen[m]);
             let Measures { along, mean, .. } = self.measure(&asked, &self.direction[kind]);
-            let places = shelf.used(ask.demand[Dim::Gpu]);
+            let places = shelf.places(ask.demand[Dim::Gpu]);
             self.bounds.add(kind, shelf, places, &Offer { asked, along, mean }, &factors);
         }
     }
@@ -298,6 +298,11 @@ impl Best {
             *self = Self { cost, node: Some(node) };
         }
     }
+}
+
+/// `f64::max` cares for NaN, which costs; there are none.
+fn above_zero(value: f64) -> f64 {
+    if value > 0.0 { value } else { 0.0 }
 }
 
 /// Direction of future demand: the typical tasks, each a GPU's worth, weighed by share, relative to a node of `kind`;
@@ -347,16 +352,11 @@ impl Score for Ragp {
         let mut best = Best { cost: f64::INFINITY, node: None };
         let (lowest, chunks) = (self.bounds.lowest_chunk(), self.bounds.len());
         let (shelves, mut bounds) = (core::mem::take(&mut self.shelves), core::mem::take(&mut self.bounds));
-        // Unused nodes of a type are alike: the first that is open speaks for all.
-        for shelf in &shelves {
-            if let Some(node) = shelf.unused().take_while(|node| open.fits(*node)).find(|node| open.is_allowed(*node))
-            {
-                best.offer(self.score(view, ask, node), node);
-            }
-        }
         let mut look = |chunk: usize, best: &mut Best| {
-            bounds.visit(chunk, &shelves, best.cost, |node| {
-                if open.has(node) {
+            bounds.visit(chunk, best.cost, |shelf, place| {
+                // Where one does not fit, those like it do not either.
+                let mut alike = shelves[shelf].nodes(place).take_while(|node| open.fits(*node));
+                if let Some(node) = alike.find(|node| open.is_allowed(*node)) {
                     best.offer(self.score(view, ask, node), node);
                 }
                 best.cost
@@ -439,7 +439,7 @@ mod tests {
             shelf.set(NodeId(0), 0, false, &row, &mut [0]);
             let Measures { along, mean, .. } = ragp.measure(&asked, &unit);
             let mut bounds = core::mem::take(&mut ragp.bounds);
-            bounds.add(0, &shelf, shelf.used(0), &Offer { asked, along, mean }, &ragp.factors());
+            bounds.add(0, &shelf, shelf.places(0), &Offer { asked, along, mean }, &ragp.factors());
             let bound = bounds.of(0);
             let total: f64 = weights.iter().sum();
             proptest::prop_assert!(bound <= cost, "{bound} is not below {cost}");

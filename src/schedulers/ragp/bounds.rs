@@ -6,7 +6,8 @@
 
 use core::ops::Range;
 
-use crate::cluster::NodeId;
+use wide::f32x8;
+
 use crate::resources::{DIMS, Dim};
 use crate::schedulers::ragp::shelf::{LANES, Lanes, Shelf};
 
@@ -116,8 +117,8 @@ impl Bounds {
         (0..self.chunks.len()).reduce(|best, chunk| if least(&chunk) < least(&best) { chunk } else { best })
     }
 
-    /// Tells `visit` each node of a chunk that may cost no more than `limit`; the limit becomes what it returns.
-    pub fn visit(&mut self, chunk: usize, shelves: &[Shelf], limit: f64, mut visit: impl FnMut(NodeId) -> f64) {
+    /// Tells `visit` each shelf and place of a chunk that may cost no more than `limit`; the limit becomes what it returns.
+    pub fn visit(&mut self, chunk: usize, limit: f64, mut visit: impl FnMut(usize, usize) -> f64) {
         // Rounded to single precision, which the margin of bounds allows for.
         let mut limit = limit as f32;
         let Chunk { shelf, places, first, least } = &mut self.chunks[chunk];
@@ -125,7 +126,7 @@ impl Bounds {
             return;
         }
         *least = f32::INFINITY;
-        let (shelf, skipped) = (&shelves[*shelf], places.start % LANES);
+        let skipped = places.start % LANES;
         for block in 0..(skipped + places.len()).div_ceil(LANES) {
             let lowest = &self.lowest[*first / LANES + block];
             if lowest.iter().all(|bound| *bound > limit) {
@@ -134,7 +135,7 @@ impl Bounds {
             for (lane, bound) in lowest.iter().enumerate() {
                 let place = places.start - skipped + block * LANES + lane;
                 if *bound <= limit && places.contains(&place) {
-                    limit = visit(shelf.node(place)) as f32;
+                    limit = visit(*shelf, place) as f32;
                 }
             }
         }
@@ -175,51 +176,36 @@ impl Constants {
 
     /// Bounds of some blocks; returns the least.
     fn bound(&self, shelf: &Shelf, blocks: Range<usize>, lowest: &mut [Lanes]) -> f32 {
-        let mut least = [f32::INFINITY; LANES];
+        let of = f32x8::splat;
+        let (none, all) = (of(0.0), of(1.0));
+        let mut least = of(f32::INFINITY);
         for (block, lowest) in shelf.blocks(blocks).iter().zip(lowest) {
-            let (mut squares, mut empty, mut room) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+            let (mut squares, mut empty, mut room) = (none, none, none);
             for ((left, asked), is_seen) in block.left().iter().zip(self.asked).zip(self.is_seen) {
-                for lane in 0..LANES {
-                    let left = left[lane] - asked;
-                    room[lane] = at_most(left, room[lane]);
-                    squares[lane] += left * left;
-                    let missing = at_least(is_seen - left * self.per_tau, 0.0);
-                    empty[lane] += missing * missing;
-                }
+                let left = f32x8::new(*left) - of(asked);
+                room = room.fast_min(left);
+                squares += left * left;
+                let missing = (of(is_seen) - left * of(self.per_tau)).fast_max(none);
+                empty += missing * missing;
             }
-            let (gpus, along, means, before) = (block.gpu(), block.along(), block.mean(), block.before());
-            for lane in 0..LANES {
-                let mean = means[lane] - self.mean;
-                let gpu = gpus[lane] - self.asked[Dim::Gpu.index()];
-                let variance = squares[lane] * self.per_dim - mean * mean;
-                // Next to nothing may point anywhere.
-                let length = sqrt(at_least(squares[lane], 1e-30));
-                let cosine = at_least(at_most((along[lane] - self.along) / length, 1.0), 0.0);
-                let bound = self.imbalance * variance
-                    + self.alignment * mean * (1.0 - cosine)
-                    + self.exhaustion * gpu * empty[lane]
-                    + self.tightness * mean
-                    - before[lane]
-                    - self.margin;
-                // In some dimension too little is left: it does not fit.
-                lowest[lane] = if room[lane] < -SLACK { f32::INFINITY } else { bound };
-                least[lane] = at_most(lowest[lane], least[lane]);
-            }
+            let mean = f32x8::new(*block.mean()) - of(self.mean);
+            let gpu = f32x8::new(*block.gpu()) - of(self.asked[Dim::Gpu.index()]);
+            let variance = squares * of(self.per_dim) - mean * mean;
+            // Next to nothing may point anywhere.
+            let length = squares.fast_max(of(1e-30)).sqrt();
+            let along = f32x8::new(*block.along()) - of(self.along);
+            let cosine = (along / length).fast_min(all).fast_max(none);
+            let bound = of(self.imbalance) * variance
+                + of(self.alignment) * mean * (all - cosine)
+                + of(self.exhaustion) * gpu * empty
+                + of(self.tightness) * mean
+                - f32x8::new(*block.before())
+                - of(self.margin);
+            // In some dimension too little is left: it does not fit.
+            let bound = room.simd_lt(of(-SLACK)).bitselect(of(f32::INFINITY), bound);
+            least = least.fast_min(bound);
+            *lowest = bound.to_array();
         }
-        least.into_iter().fold(f32::INFINITY, at_most)
+        least.to_array().into_iter().fold(f32::INFINITY, f32::min)
     }
-}
-
-/// IEEE 754 demands the nearest number, so this is the same everywhere.
-fn sqrt(value: f32) -> f32 {
-    value.sqrt()
-}
-
-// `f32::min` and `max` care for NaN, which costs; there are none.
-fn at_most(value: f32, limit: f32) -> f32 {
-    if value < limit { value } else { limit }
-}
-
-fn at_least(value: f32, limit: f32) -> f32 {
-    if value > limit { value } else { limit }
 }

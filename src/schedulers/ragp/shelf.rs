@@ -91,22 +91,20 @@ impl Shelf {
         ((free_milli / STEP).max(0) as usize).min(FREE - 1)
     }
 
-    pub fn node(&self, place: usize) -> NodeId {
-        self.nodes[place]
+    /// The nodes that stand at `place` or are like it, in rising order: all unused ones are alike.
+    pub fn nodes(&self, place: usize) -> impl Iterator<Item = NodeId> {
+        let is_unused = place < self.ends[UNUSED];
+        let alike = is_unused.then(|| self.unused.iter().copied()).into_iter().flatten();
+        alike.chain((!is_unused).then(|| self.nodes[place]))
     }
 
     pub fn blocks(&self, range: Range<usize>) -> &[Block] {
         &self.blocks[range]
     }
 
-    /// Places of used nodes with at least so much free GPU, and some with less.
-    pub fn used(&self, free_milli: i32) -> Range<usize> {
-        self.ends[UNUSED]..self.ends[Self::level(free_milli)]
-    }
-
-    /// Nodes that nobody uses, in rising order.
-    pub fn unused(&self) -> impl Iterator<Item = NodeId> {
-        self.unused.iter().copied()
+    /// Places of nodes with at least so much free GPU, and some with less; one for all that are unused.
+    pub fn places(&self, free_milli: i32) -> Range<usize> {
+        self.ends[UNUSED].saturating_sub(1)..self.ends[Self::level(free_milli)]
     }
 
     /// Notes what is left of the node at `place`; `places` are those of all nodes.
