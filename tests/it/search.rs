@@ -45,10 +45,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn ragp_finds_by_bounds_what_it_finds_by_looking_everywhere(
+    fn a_search_finds_what_a_look_at_every_node_finds(
         set in settings(),
         scenario in prop::sample::select(vec!["a-balanced", "c-storage-stress", "d-breathing"]),
-        scheduler in prop::sample::select(vec!["ragp-5d", "ragp-io"]),
+        scheduler in prop::sample::select(vec!["ragp-5d", "ragp-io", "ragp-io", "first-fit-7d", "random-7d"]),
         seed in 0..1000u64,
     ) {
         let scenario = Scenario::preset(scenario, &set).expect("a good scenario");
