@@ -63,7 +63,8 @@ fn debug_dir() -> Result<PathBuf> {
     Ok(folder.to_path_buf())
 }
 
-fn target_dir() -> Result<PathBuf> {
+/// The target folder.
+pub fn target_dir() -> Result<PathBuf> {
     let folder = debug_dir()?;
     let target = folder.parent().context("xtask lies in no target folder")?;
     Ok(target.to_path_buf())
