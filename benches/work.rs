@@ -1,8 +1,12 @@
-//! What the speed benchmarks run, natively and in a browser: RAGP-I/O on the storage-stress scenario, exact.
+//! What the speed benchmarks run, natively and in a browser: RAGP-I/O on the storage-stress scenario, exact; and one
+//! packing experiment of the FGD paper.
 
 use residua::engine::Simulation;
 use residua::probes::Standard;
+use residua::replay::{self, Experiment, Packing};
 use residua::scenario::Scenario;
+use residua::schedulers::Ties;
+use residua::workload::openb::packing::{Rows, read_order};
 
 /// Nodes and simulated hours: some 250,000 to 500,000 events each. Shorter runs would measure a browser that compiles.
 pub const CASES: [(u32, f64); 3] = [(64, 240.0), (1_000, 8.0), (10_000, 1.0)];
@@ -20,4 +24,38 @@ pub fn prepare(nodes: u32, hours: f64) -> Simulation<Standard> {
 pub fn run(mut simulation: Simulation<Standard>) -> (u64, u64) {
     simulation.run_to_end();
     (simulation.events(), simulation.digest())
+}
+
+/// Runs of the experiment: it is short, so that each side shows the fastest of some.
+pub const PACKINGS: usize = 9;
+
+/// The published files that the experiment reads: nodes, pods, and the order of their arrivals.
+pub const FILES: [&str; 3] =
+    ["openb_node_list_gpu_node.csv", "openb_pod_list_default.csv", "replay/replay_default_42.txt"];
+
+/// The experiment, from the contents of [`FILES`].
+pub fn experiment([nodes, pods, order]: [&str; 3]) -> (Experiment, Rows) {
+    let [nodes_file, pods_file, order_file] = FILES;
+    let experiment = Experiment::read((nodes_file, nodes), (pods_file, pods)).expect("the published lists");
+    let order = read_order((order_file, order), experiment.lists()).expect("the published order");
+    (experiment, order)
+}
+
+/// The experiment under FGD, not begun.
+pub fn prepare_packing((experiment, order): &(Experiment, Rows)) -> Simulation<Packing> {
+    let fgd = replay::find("FGD").expect("in the roster");
+    let setup = experiment.setup(order, &fgd, Ties::Fixed, 42);
+    let probe = Packing::new(&setup);
+    Simulation::with_probe(setup, probe).expect("a good setup")
+}
+
+/// Runs to the end; returns the number of arrivals and a digest of where each went.
+pub fn pack(mut simulation: Simulation<Packing>) -> (usize, u64) {
+    simulation.run_to_end();
+    let placements = simulation.probe().placements();
+    let digest = placements.iter().fold(0xcbf2_9ce4_8422_2325_u64, |digest, placement| {
+        let words = placement.map_or([u64::MAX; 2], |placement| [u64::from(placement.node.0), placement.devices.0]);
+        words.iter().fold(digest, |digest, word| (digest ^ word).wrapping_mul(0x0100_0000_01b3))
+    });
+    (placements.len(), digest)
 }

@@ -10,6 +10,7 @@ mod i18n;
 mod lab;
 mod lanes;
 mod link;
+mod loader;
 mod numbers;
 mod paint;
 mod replay;

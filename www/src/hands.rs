@@ -6,11 +6,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use js_sys::Array;
-use residua_protocol::BUILD;
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Blob, BlobPropertyBag, ErrorEvent, Event, MessageEvent, Url, Worker};
+use web_sys::{ErrorEvent, Event, MessageEvent, Url, Worker};
+
+use crate::loader::load;
 
 /// How long a worker may take until it listens, in ms. Loading it over a slow line takes seconds; longer than this,
 /// something is wrong that nobody reports.
@@ -123,33 +123,6 @@ impl Hands {
             window.clear_timeout_with_handle(timer);
         }
     }
-}
-
-/// A worker of this build, and the address of its loader.
-///
-/// Trunk names the worker's files without a hash, and its own loader fetches them without a version, so that after a
-/// deployment a browser could pair a new page with an old worker from its cache. This loader asks for both files by
-/// build, and says so when one of them cannot be had.
-fn load(name: &str) -> Result<(Worker, String), JsValue> {
-    let document = web_sys::window().and_then(|window| window.document()).ok_or("no document")?;
-    let base = document.base_uri()?.ok_or("no base address")?;
-    let address = |file: &str| -> Result<String, JsValue> {
-        let url = Url::new_with_base(&format!("{file}?v={BUILD}"), &base)?;
-        Ok(js_sys::JSON::stringify(&url.href().into())?.into())
-    };
-    let source = format!(
-        "importScripts({});\n\
-         wasm_bindgen({{ module_or_path: {} }}).catch((error) => setTimeout(() => {{ throw error; }}));\n",
-        address("worker.js")?,
-        address("worker_bg.wasm")?,
-    );
-    let kind = BlobPropertyBag::new();
-    kind.set_type("text/javascript");
-    let blob = Blob::new_with_str_sequence_and_options(&Array::of1(&source.into()), &kind)?;
-    let loader = Url::create_object_url_with_blob(&blob)?;
-    let options = web_sys::WorkerOptions::new();
-    options.set_name(name);
-    Ok((Worker::new_with_options(&loader, &options)?, loader))
 }
 
 fn later(act: &Closure<dyn FnMut()>, ms: i32) -> Option<i32> {

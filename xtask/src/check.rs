@@ -63,7 +63,8 @@ fn debug_dir() -> Result<PathBuf> {
     Ok(folder.to_path_buf())
 }
 
-fn target_dir() -> Result<PathBuf> {
+/// The target folder.
+pub fn target_dir() -> Result<PathBuf> {
     let folder = debug_dir()?;
     let target = folder.parent().context("xtask lies in no target folder")?;
     Ok(target.to_path_buf())
@@ -133,7 +134,11 @@ fn native(report: &mut Report) {
 fn web(report: &mut Report, browser: &Browser) -> Result<()> {
     let capabilities = scratch()?.join("webdriver.json");
     fs::write(&capabilities, browser.webdriver_json())?;
-    for (name, package) in [("simulator in a browser", "residua-web-tests"), ("parts of the page", "residua-web")] {
+    for (name, package, with_simd) in [
+        ("simulator in a browser", "residua-web-tests", false),
+        ("the same with SIMD", "residua-web-tests", true),
+        ("parts of the page", "residua-web", false),
+    ] {
         let mut tests = command("cargo");
         tests
             .args(["test", "--package", package])
@@ -146,6 +151,9 @@ fn web(report: &mut Report, browser: &Browser) -> Result<()> {
         for other in ["GECKODRIVER", "SAFARIDRIVER"] {
             // These would be preferred to the driver just chosen.
             tests.env_remove(other);
+        }
+        if with_simd {
+            dist::with_simd(&mut tests)?;
         }
         report.step(name, &mut tests);
     }

@@ -35,7 +35,9 @@ Residua's commands. Each installs what it needs and is missing.
       Builds dist/ for a static host, for the given path on it.
 
   cargo xtask bench
-      Events per second of the simulator, natively and in a browser, as a ratio.
+      Events per second of the simulator, natively and in a browser, with SIMD
+      and without, as ratios. RESIDUA_OPENB names the folder of the published
+      openb traces: then also an experiment of the FGD paper.
 
   cargo xtask setup
       Only installs what is missing.

@@ -13,6 +13,7 @@ use std::{
     io::{self, BufRead, BufReader, Read, Write},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     path::{Component, Path, PathBuf},
+    sync::{Arc, Mutex},
     thread,
     time::Duration,
 };
@@ -156,13 +157,22 @@ impl Answer {
 pub struct Server {
     listener: TcpListener,
     site: Site,
+    asked: Option<Asked>,
 }
+
+/// Paths, each with its query, in the order in which they were asked for.
+pub type Asked = Arc<Mutex<Vec<String>>>;
 
 impl Server {
     /// Listens on this machine; port 0 takes any free one.
     pub fn bind(site: Site, port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        Ok(Self { listener, site })
+        Ok(Self { listener, site, asked: None })
+    }
+
+    /// Notes what is asked for from now on, for a test; it is never forgotten.
+    pub fn noting(self, asked: &Asked) -> Self {
+        Self { asked: Some(asked.clone()), ..self }
     }
 
     /// The address that is listened on.
@@ -178,9 +188,9 @@ impl Server {
     /// Answers requests until the process ends, each connection on its own thread.
     pub fn run(&self) {
         for stream in self.listener.incoming().flatten() {
-            let site = self.site.clone();
+            let (site, asked) = (self.site.clone(), self.asked.clone());
             // A browser that goes away in the middle of an answer is no fault.
-            thread::spawn(move || drop(converse(&site, stream)));
+            thread::spawn(move || drop(converse(&site, asked.as_ref(), stream)));
         }
     }
 
@@ -190,7 +200,7 @@ impl Server {
     }
 }
 
-fn converse(site: &Site, mut stream: TcpStream) -> io::Result<()> {
+fn converse(site: &Site, asked: Option<&Asked>, mut stream: TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut lines = BufReader::new(stream.try_clone()?.take(LONGEST_HEAD));
     let mut request = String::new();
@@ -201,7 +211,11 @@ fn converse(site: &Site, mut stream: TcpStream) -> io::Result<()> {
         header.clear();
     }
     let mut words = request.split_whitespace();
-    match (words.next(), words.next()) {
+    let (method, target) = (words.next(), words.next());
+    if let (Some(asked), Some(target)) = (asked, target) {
+        asked.lock().expect("nobody panics while noting").push(target.to_owned());
+    }
+    match (method, target) {
         (Some("GET"), Some(target)) => site.answer(target).write(&mut stream, true),
         (Some("HEAD"), Some(target)) => site.answer(target).write(&mut stream, false),
         (None, _) => Ok(()),
@@ -316,7 +330,8 @@ mod tests {
 
     #[test]
     fn speaks_enough_http_over_a_socket() {
-        let server = Server::bind(site("socket"), 0).unwrap();
+        let asked = Asked::default();
+        let server = Server::bind(site("socket"), 0).unwrap().noting(&asked);
         let address = server.address().unwrap();
         assert_eq!(server.url().unwrap(), format!("http://{address}/residua/"));
         server.spawn();
@@ -336,5 +351,6 @@ mod tests {
         assert!(head.ends_with("\r\n\r\n"), "{head}");
         let post = ask("POST /residua/ HTTP/1.1\r\n\r\n");
         assert!(post.starts_with("HTTP/1.1 405 "), "{post}");
+        assert_eq!(*asked.lock().unwrap(), ["/residua/"; 3]);
     }
 }

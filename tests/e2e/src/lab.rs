@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use url::{ParseError, Url};
 use xtask::{
     browser::{Browser, HEADLESS},
-    serve::{Server, Site},
+    serve::{Asked, Server, Site},
 };
 
 use crate::{driver::Driver, outside::Outside};
@@ -54,11 +54,13 @@ pub struct View {
     pub scheme: Scheme,
     /// The browser's language, e.g. `es`.
     pub language: &'static str,
+    /// Whether the browser runs WASM with SIMD.
+    pub simd: bool,
 }
 
 impl View {
     /// A laptop with light colours and an English browser.
-    pub const DESKTOP: Self = Self { width: 1280, height: 800, scheme: Scheme::Light, language: "en" };
+    pub const DESKTOP: Self = Self { width: 1280, height: 800, scheme: Scheme::Light, language: "en", simd: true };
 
     /// A phone held upright.
     pub const PHONE: Self = Self { width: 390, height: 844, ..Self::DESKTOP };
@@ -71,6 +73,7 @@ pub struct Lab {
     name: Arc<str>,
     view: View,
     server: Url,
+    asked: Asked,
     outside: Outside,
     /// What the browser's log has given so far: reading it empties it.
     logged: Arc<Mutex<Logged>>,
@@ -90,7 +93,8 @@ impl Lab {
     pub(crate) async fn start(name: &str, view: View) -> Result<Self> {
         let dist = env::var_os("RESIDUA_DIST").context("RESIDUA_DIST is not set")?;
         let base = env::var("RESIDUA_PUBLIC_PATH").unwrap_or_else(|_| "/residua/".into());
-        let server = Server::bind(Site::new(dist, &base), 0)?;
+        let asked = Asked::default();
+        let server = Server::bind(Site::new(dist, &base), 0)?.noting(&asked);
         let address = server.url()?.parse()?;
         server.spawn();
 
@@ -103,6 +107,10 @@ impl Lab {
         let mut arguments: Vec<String> = HEADLESS.map(str::to_owned).to_vec();
         arguments.push(format!("--accept-lang={}", view.language));
         arguments.push(format!("--proxy-server={}", outside.address()));
+        if !view.simd {
+            // Chromium has no flag for this alone; where SIMD is made of these instructions, it goes with them.
+            arguments.push("--js-flags=--no-enable-sse4-1".into());
+        }
         let capabilities = json!({
             "goog:chromeOptions": { "binary": browser.chrome, "args": arguments },
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
@@ -120,11 +128,16 @@ impl Lab {
             name: name.into(),
             view,
             server: address,
+            asked,
             outside,
             logged: Arc::default(),
             _driver: Arc::new(driver),
         };
         lab.apply_view().await?;
+        if !view.simd && cfg!(not(target_arch = "x86_64")) {
+            // Elsewhere it can only be said.
+            lab.before_all("WebAssembly.validate = () => false;").await?;
+        }
         Ok(lab)
     }
 
@@ -284,6 +297,11 @@ impl Lab {
         };
         let errors = logged.errors.iter().filter(|error| !is_deep_link(error));
         Ok(errors.cloned().collect())
+    }
+
+    /// What the page's server was asked for so far, by the page and by workers: paths, each with its query.
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().expect("record").clone()
     }
 
     /// Requests to anywhere but the page's own server, by the page or a worker.

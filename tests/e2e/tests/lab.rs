@@ -54,23 +54,7 @@ fn four_lanes_run_to_the_end_and_show_the_numbers_of_the_command() {
         lab.until_done().await?;
         lab.shot("lab").await?;
 
-        let schedulers = SCHEDULERS.join(",");
-        let native = residua(&["run", SCENARIO, "--schedulers", &schedulers, "--seed", "42", "--json"])?;
-        let page = finals(&lab).await?;
-        ensure!(page.len() == SCHEDULERS.len(), "lanes: {:?}", page.keys());
-        for scheduler in SCHEDULERS {
-            let expected = metrics(&native, scheduler)?;
-            let found = page[scheduler].as_object().context("no measures")?;
-            ensure!(!expected.is_empty(), "the command gives no measures for {scheduler}");
-            for (metric, value) in expected {
-                ensure!(
-                    found.get(metric).is_some_and(|found| same(found, value)),
-                    "{scheduler}: {metric} is {value} in the command, {:?} on the page",
-                    found.get(metric),
-                );
-            }
-        }
-
+        expect_the_commands_numbers(&lab).await?;
         scrub_to_the_end(&lab).await?;
         // The page draws at its next frame; then each number on screen is the run's.
         let all = format!("({KPIS}).every(([, , shown, final]) => shown === final)");
@@ -81,6 +65,27 @@ fn four_lanes_run_to_the_end_and_show_the_numbers_of_the_command() {
         ensure!(count >= 4 * SCHEDULERS.len(), "only {count} numbers are on screen: {kpis}");
         lab.expect_clean().await
     });
+}
+
+/// Fails where a lane of `link(42)` has come to another number than the native command.
+async fn expect_the_commands_numbers(lab: &Lab) -> Result<()> {
+    let schedulers = SCHEDULERS.join(",");
+    let native = residua(&["run", SCENARIO, "--schedulers", &schedulers, "--seed", "42", "--json"])?;
+    let page = finals(lab).await?;
+    ensure!(page.len() == SCHEDULERS.len(), "lanes: {:?}", page.keys());
+    for scheduler in SCHEDULERS {
+        let expected = metrics(&native, scheduler)?;
+        let found = page[scheduler].as_object().context("no measures")?;
+        ensure!(!expected.is_empty(), "the command gives no measures for {scheduler}");
+        for (metric, value) in expected {
+            ensure!(
+                found.get(metric).is_some_and(|found| same(found, value)),
+                "{scheduler}: {metric} is {value} in the command, {:?} on the page",
+                found.get(metric),
+            );
+        }
+    }
+    Ok(())
 }
 
 /// One scheduler's measures in what the command prints.
@@ -296,6 +301,42 @@ fn a_deep_link_works_where_the_host_answers_with_its_404_page() {
         lab.until_done().await?;
         lab.expect_clean().await
     });
+}
+
+#[test]
+fn workers_use_simd_where_the_browser_has_it_and_give_the_same_numbers_where_not() {
+    for (simd, wanted) in [(true, "residua-worker-simd"), (false, "residua-worker")] {
+        drive(wanted, View { simd, ..View::DESKTOP }, move |lab| async move {
+            lab.open(&format!("en/lab{}", link(42))).await?;
+            lab.until_done().await?;
+            expect_the_commands_numbers(&lab).await?;
+
+            // Of the two builds only the one that is run is fetched.
+            let stem = lab.js(&format!("return document.querySelector('meta[name={wanted}]').content")).await?;
+            let stem = stem.as_str().context("the head names no worker")?;
+            let mut fetched = lab.asked();
+            fetched.retain(|path| path.contains("/worker"));
+            fetched.iter_mut().for_each(|path| path.truncate(path.find('?').unwrap_or(path.len())));
+            fetched.sort();
+            fetched.dedup();
+            let expected = [".js", "_bg.wasm"].map(|ending| format!("/residua/{stem}{ending}"));
+            ensure!(fetched == expected, "{fetched:#?} were fetched instead of {expected:#?}");
+
+            // What it says of itself, as the compiler has noted it.
+            let features = lab
+                .js(&format!(
+                    "return fetch('{}').then(answer => answer.arrayBuffer()).then(WebAssembly.compile).then(module =>
+                        WebAssembly.Module.customSections(module, 'target_features')
+                            .map(section => new TextDecoder().decode(section)).join());",
+                    expected[1],
+                ))
+                .await?;
+            let features = features.as_str().context("no features")?;
+            ensure!(features.contains("sign-ext"), "the worker says nothing of what it needs: {features:?}");
+            ensure!(features.contains("simd128") == simd, "{stem}: {features:?}");
+            lab.expect_clean().await
+        });
+    }
 }
 
 /// JavaScript: workers of which the second says, once it is up, that it has panicked.

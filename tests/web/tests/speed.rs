@@ -18,3 +18,23 @@ fn events_per_second() {
         console_log!("wasm {nodes} {events} {digest:016x} {:.4}", start.elapsed().as_secs_f64());
     }
 }
+
+/// The contents of [`work::FILES`], where `RESIDUA_OPENB` named their folder when this was built: a browser cannot read
+/// them. See `build.rs`.
+const OPENB: Option<[&str; 3]> = include!(concat!(env!("OUT_DIR"), "/openb.rs"));
+
+#[wasm_bindgen_test]
+fn experiment_of_the_fgd_paper() {
+    let Some(files) = OPENB else { return };
+    let experiment = work::experiment(files);
+    let mut fastest = f64::INFINITY;
+    let mut outcome = (0, 0);
+    for _ in 0..work::PACKINGS {
+        let simulation = work::prepare_packing(&experiment);
+        let start = Instant::now();
+        outcome = work::pack(simulation);
+        fastest = fastest.min(start.elapsed().as_secs_f64());
+    }
+    let (arrivals, digest) = outcome;
+    console_log!("wasm FGD {arrivals} {digest:016x} {fastest:.4}");
+}

@@ -340,6 +340,7 @@ mod tests {
         ("src/workload/openb/table.rs", include_str!("../../../src/workload/openb/table.rs")),
         ("www/src/hands.rs", include_str!("../hands.rs")),
         ("www/src/lanes.rs", include_str!("../lanes.rs")),
+        ("www/src/loader.rs", include_str!("../loader.rs")),
         ("www/src/replay_worker.rs", include_str!("../replay_worker.rs")),
         ("www/src/worker.rs", include_str!("../worker.rs")),
     ];
