@@ -339,8 +339,8 @@ fn fewer_lanes_may_be_larger() {
         let set = set.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
         Session::start(&RunRequest { set, lanes, ..request("c-storage-stress", "first-fit-5d") }).map(|_| ())
     };
-    // Thirty hours of a thousand nodes: what waits in the end is taken to be 13 MB at load 0.95, 73 at 1.2 and 175 at 1.5.
-    for (load, most) in [("0.85", 4), ("0.95", 4), ("1", 4), ("1.2", 3), ("1.5", 2)] {
+    // Thirty hours of a thousand nodes: what waits in the end is taken to be 13 MB at load 0.95, 73 at 1.2 and 200 at 1.5.
+    for (load, most) in [("0.85", 4), ("0.95", 4), ("1", 4), ("1.2", 3), ("1.5", 1)] {
         for lanes in 1..=4 {
             let outcome = hot(lanes, "1000", load);
             assert_eq!(outcome.is_ok(), lanes <= most, "{lanes} lanes at {load}: {outcome:?}");

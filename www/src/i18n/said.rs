@@ -355,6 +355,7 @@ mod tests {
         // The command's: the page lists the same findings one by one.
         "the trace was not imported:",
         "correct these rows, or choose to drop them",
+        "… and {count} more × {}",
         // Quoted as the browser's reasons are.
         "no document",
         "no base address",
