@@ -26,9 +26,9 @@ pub fn at(curve: &[Point], percent: u32) -> Option<&Point> {
 
 /// The standings of finished curves, in their order; a curve that is not finished is `None` and has no rank.
 #[must_use]
-pub fn standings(curves: &[Option<Vec<Point>>]) -> Vec<Standing> {
-    let value = |curve: &Option<Vec<Point>>, percent, of: fn(&Point) -> f64| {
-        curve.as_deref().and_then(|curve| at(curve, percent)).map(of)
+pub fn standings<C: AsRef<[Point]>>(curves: &[Option<C>]) -> Vec<Standing> {
+    let value = |curve: &Option<C>, percent, of: fn(&Point) -> f64| {
+        curve.as_ref().and_then(|curve| at(curve.as_ref(), percent)).map(of)
     };
     let alloc_100: Vec<Option<f64>> = curves.iter().map(|curve| value(curve, 100, |point| point.alloc)).collect();
     let rank = |own: f64| 1 + alloc_100.iter().flatten().filter(|other| **other - own >= SAME).count() as u32;

@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use residua::replay::files::FileKind;
 use residua::replay::published::mean;
 use residua::replay::{self, Point};
-use residua::schedulers::Entry;
+use residua::schedulers::{Entry, replay_entries};
 use residua::stage::board::Log;
 use residua::stage::packing::{Loaded, Order, PackingRequest};
 use residua::workload::openb::Finding;
@@ -19,11 +19,15 @@ use residua_protocol::{BUILD, Reply, read};
 use wasm_bindgen::JsValue;
 use web_sys::{File, FileList};
 
+use crate::clock::now;
 use crate::hands::{Hands, Heard};
 use crate::replay_link::{self, Choice, Link, MOST_PERCENT, MOST_SEED, Made, Settings, Trouble};
 
 /// Workers at most: more would only take the machine from the reader.
 const MOST_WORKERS: usize = 4;
+
+/// Shortest time between two changes of what the views show, in milliseconds.
+const TELL_INTERVAL: f64 = 100.0;
 
 /// How far the files are.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,13 +101,12 @@ impl Run {
 }
 
 /// How far the runs of a policy are, together.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// From 0 to 1.
     pub share: f64,
     pub is_running: bool,
     pub is_done: bool,
-    pub is_stopped: bool,
     pub broken: Option<String>,
 }
 
@@ -117,6 +120,52 @@ impl From<ReplayAsk> for Question {
     fn from(ask: ReplayAsk) -> Self {
         Self { ask, files: Vec::new() }
     }
+}
+
+/// What is known of a policy's runs, together.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    curve: Arc<[Point]>,
+    progress: Progress,
+    rejected: Option<f64>,
+}
+
+impl Known {
+    fn of(runs: &[Option<&Run>]) -> Self {
+        let there = || runs.iter().flatten();
+        let any = |wanted: &dyn Fn(&State) -> bool| there().any(|run| wanted(&run.state));
+        let broken = there().find_map(|run| match &run.state {
+            State::Broken(message) => Some(message.clone()),
+            _ => None,
+        });
+        let is_done = runs.iter().all(|run| run.is_some_and(|run| run.state == State::Done));
+        let curves: Vec<&[Point]> =
+            there().map(|run| run.points.as_slice()).filter(|points| !points.is_empty()).collect();
+        // Runs end at the same percent; where one is behind, a mean of the others would jump.
+        let least = curves.iter().filter_map(|curve| curve.last()).map(|point| point.arrived_pct).min();
+        let mut curve = mean(&curves);
+        curve.retain(|point| Some(point.arrived_pct) <= least && point.arrived_pct <= MOST_PERCENT);
+        let count = runs.len().max(1) as f64;
+        Self {
+            curve: curve.into(),
+            progress: Progress {
+                share: there().map(|run| run.share()).sum::<f64>() / count,
+                is_running: any(&|state| matches!(state, State::Running | State::Waiting)),
+                is_done,
+                broken,
+            },
+            rejected: is_done.then(|| there().map(|run| run.rejected as f64).sum::<f64>() / count),
+        }
+    }
+}
+
+/// What the views show of all runs.
+#[derive(Clone, Debug)]
+struct Picture {
+    share: f64,
+    is_at_rest: bool,
+    /// By roster id, and whether ties are broken at random.
+    policies: BTreeMap<(String, bool), Known>,
 }
 
 /// A worker's place.
@@ -151,6 +200,8 @@ struct Hold {
     /// The reader does not want what waits to run.
     is_stopped: bool,
     is_tick_due: bool,
+    /// When the views were last told, in real milliseconds.
+    told: f64,
 }
 
 impl Hold {
@@ -187,6 +238,7 @@ pub struct Replay {
     pub failed: RwSignal<Option<String>>,
     /// Percent arrived under the pointer or the keyboard's cursor.
     pub cursor: RwSignal<Option<u32>>,
+    picture: RwSignal<Picture>,
     hold: StoredValue<Hold, LocalStorage>,
 }
 
@@ -217,6 +269,7 @@ impl Replay {
             tick: RwSignal::new(0),
             failed: RwSignal::new(None),
             cursor: RwSignal::new(None),
+            picture: RwSignal::new(Picture { share: 0.0, is_at_rest: true, policies: BTreeMap::new() }),
             hold: StoredValue::new_local(Hold::default()),
         }
     }
@@ -252,6 +305,8 @@ impl Replay {
             self.settings.track();
             self.files.track();
             untrack(|| self.plan());
+            // At once: else what was done before the change would pass for what is done now.
+            self.picture.set(untrack(|| self.draw_up()));
         });
     }
 
@@ -634,16 +689,25 @@ impl Replay {
         self.files.set(Files::Ready(Arc::new(loaded)));
     }
 
-    /// Tells the views, once before the browser draws again.
+    /// Tells the views: at once, but not more often than they can be looked at.
     fn tell(self) {
-        if self.with_hold(|hold| !std::mem::replace(&mut hold.is_tick_due, true)) {
-            request_animation_frame(move || {
-                let is_there = self.hold.try_update_value(|hold| hold.is_tick_due = false);
+        if self.with_hold(|hold| std::mem::replace(&mut hold.is_tick_due, true)) {
+            return;
+        }
+        let wait = self.with_hold(|hold| (hold.told + TELL_INTERVAL - now()).max(0.0));
+        set_timeout(
+            move || {
+                let is_there = self.hold.try_update_value(|hold| {
+                    hold.is_tick_due = false;
+                    hold.told = now();
+                });
                 if is_there.is_some() {
+                    self.picture.set(untrack(|| self.draw_up()));
                     self.tick.update(|tick| *tick += 1);
                 }
-            });
-        }
+            },
+            std::time::Duration::from_millis(wait as u64),
+        );
     }
 
     fn with_hold<T>(self, act: impl FnOnce(&mut Hold) -> T) -> T {
@@ -667,69 +731,57 @@ impl Replay {
         Some(self.settings.with(key))
     }
 
-    /// The runs of a policy with such ties.
-    fn keys(self, policy: &str, random_ties: bool) -> Vec<Key> {
-        let key = |order| Key { policy: policy.to_owned(), random_ties, order };
-        self.orders().into_iter().map(key).collect()
+    /// What is known of a policy with such ties. Follows it.
+    fn known(self, policy: &str, random_ties: bool) -> Known {
+        let key = (policy.to_owned(), random_ties);
+        self.picture.with(|picture| picture.policies.get(&key).cloned()).unwrap_or_default()
     }
 
     /// The curve of a policy: of its run, or the mean of its runs as far as they have begun.
-    pub fn curve(self, policy: &str, random_ties: bool) -> Vec<Point> {
-        let curves: Vec<Vec<Point>> = self
-            .keys(policy, random_ties)
-            .iter()
-            .filter_map(|key| self.with_run(key, |run| run.points.clone()))
-            .filter(|points| !points.is_empty())
-            .collect();
-        let curves: Vec<&[Point]> = curves.iter().map(Vec::as_slice).collect();
-        // Runs end at the same percent; where one is behind, a mean of the others would jump.
-        let least = curves.iter().filter_map(|curve| curve.last()).map(|point| point.arrived_pct).min();
-        let mut curve = mean(&curves);
-        curve.retain(|point| Some(point.arrived_pct) <= least && point.arrived_pct <= MOST_PERCENT);
-        curve
+    pub fn curve(self, policy: &str, random_ties: bool) -> Arc<[Point]> {
+        self.known(policy, random_ties).curve
     }
 
     /// The same, once all its runs are done.
-    pub fn finished(self, policy: &str, random_ties: bool) -> Option<Vec<Point>> {
-        let progress = self.progress(policy, random_ties);
-        progress.is_done.then(|| self.curve(policy, random_ties))
+    pub fn finished(self, policy: &str, random_ties: bool) -> Option<Arc<[Point]>> {
+        let known = self.known(policy, random_ties);
+        known.progress.is_done.then_some(known.curve)
     }
 
     /// How far a policy is.
     pub fn progress(self, policy: &str, random_ties: bool) -> Progress {
-        let keys = self.keys(policy, random_ties);
-        let runs: Vec<Option<(f64, State)>> =
-            keys.iter().map(|key| self.with_run(key, |run| (run.share(), run.state.clone()))).collect();
-        let any = |wanted: &dyn Fn(&State) -> bool| runs.iter().flatten().any(|(_, state)| wanted(state));
-        let broken = runs.iter().flatten().find_map(|(_, state)| match state {
-            State::Broken(message) => Some(message.clone()),
-            _ => None,
-        });
-        Progress {
-            share: runs.iter().flatten().map(|(share, _)| share).sum::<f64>() / keys.len().max(1) as f64,
-            is_running: any(&|state| matches!(state, State::Running | State::Waiting)),
-            is_done: runs.iter().all(|run| matches!(run, Some((_, State::Done)))),
-            is_stopped: any(&|state| *state == State::Stopped) || runs.iter().any(Option::is_none),
-            broken,
-        }
+        self.known(policy, random_ties).progress
     }
 
     /// How far everything that is wanted is: from 0 to 1, and whether it has come to rest.
     pub fn overall(self) -> (f64, bool) {
-        self.tick.track();
-        let wanted = self.wanted();
-        let shares: Vec<f64> = wanted.iter().map(|key| self.with_run(key, Run::share).unwrap_or(0.0)).collect();
-        let is_busy = self.hold.with_value(|hold| {
-            hold.places.iter().any(|place| place.run.is_some()) || (!hold.queue.is_empty() && !hold.is_stopped)
-        });
-        (shares.iter().sum::<f64>() / shares.len().max(1) as f64, !is_busy)
+        self.picture.with(|picture| (picture.share, picture.is_at_rest))
     }
 
     /// Pods turned away by a policy: in its run, or on average.
     pub fn rejected(self, policy: &str, random_ties: bool) -> Option<f64> {
-        let keys = self.keys(policy, random_ties);
-        let counts: Option<Vec<f64>> = keys.iter().map(|key| self.with_run(key, |run| run.rejected as f64)).collect();
-        counts.map(|counts| counts.iter().sum::<f64>() / counts.len().max(1) as f64)
+        self.known(policy, random_ties).rejected
+    }
+
+    /// Puts together what the views show. Once for all of them, because means of many runs take their time.
+    fn draw_up(self) -> Picture {
+        let wanted = self.wanted();
+        let orders = self.orders();
+        self.hold.with_value(|hold| {
+            let shares = wanted.iter().map(|key| hold.runs.get(key).map_or(0.0, Run::share));
+            let share = shares.sum::<f64>() / wanted.len().max(1) as f64;
+            let is_busy =
+                hold.places.iter().any(|place| place.run.is_some()) || (!hold.queue.is_empty() && !hold.is_stopped);
+            let mut policies = BTreeMap::new();
+            for entry in replay_entries() {
+                for random_ties in [false, true] {
+                    let run = |order: &Order| hold.runs.get(&Key { policy: entry.id(), random_ties, order: *order });
+                    let runs: Vec<Option<&Run>> = orders.iter().map(run).collect();
+                    policies.insert((entry.id(), random_ties), Known::of(&runs));
+                }
+            }
+            Picture { share, is_at_rest: !is_busy, policies }
+        })
     }
 
     /// What was published for a policy, as far as it can stand beside what is shown.

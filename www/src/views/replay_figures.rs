@@ -1,5 +1,7 @@
 //! The two figures: GPU allocated, and the fragmented share of what is idle, against the demand that has arrived.
 
+use std::sync::Arc;
+
 use leptos::html;
 use leptos::prelude::*;
 use residua::replay::Point;
@@ -57,7 +59,7 @@ impl Value {
 #[derive(Clone, Debug)]
 struct Shown {
     entry: Entry,
-    curve: Vec<Point>,
+    curve: Arc<[Point]>,
     published: Vec<Point>,
 }
 
@@ -84,7 +86,9 @@ fn at(replay: Replay, shown: &[Shown]) -> u32 {
 #[component]
 pub fn Figures() -> impl IntoView {
     let (replay, text, numbers) = (use_replay(), use_text(), use_numbers());
-    let lines = Signal::derive_local(move || shown(replay));
+    let lines = RwSignal::new(Vec::new());
+    // Once for both figures and all that is written under them.
+    Effect::new(move |_| lines.set(shown(replay)));
     let percent = move || lines.with(|lines| at(replay, lines));
     let has_published = move || lines.with(|lines| lines.iter().any(|line| !line.published.is_empty()));
     view! {
@@ -107,7 +111,7 @@ pub fn Figures() -> impl IntoView {
 }
 
 #[component]
-fn FigureView(value: Value, lines: Signal<Vec<Shown>, LocalStorage>) -> impl IntoView {
+fn FigureView(value: Value, lines: RwSignal<Vec<Shown>>) -> impl IntoView {
     let (replay, text, numbers, theme) = (use_replay(), use_text(), use_numbers(), use_theme());
     let wrapper = NodeRef::<html::Div>::new();
     let (base, overlay) = (NodeRef::<html::Canvas>::new(), NodeRef::<html::Canvas>::new());
@@ -193,14 +197,15 @@ fn FigureView(value: Value, lines: Signal<Vec<Shown>, LocalStorage>) -> impl Int
         event.prevent_default();
         replay.cursor.set(Some(to.min(MOST_PERCENT)));
     };
-    let written = move |line: &Shown| {
-        let found = residua::stage::ranking::at(&line.curve, percent());
+    let written = move |line: &Shown, percent: u32| {
+        let found = residua::stage::ranking::at(&line.curve, percent);
         numbers.percent(found.map_or(f64::NAN, |point| value.of(point) / 100.0), 2)
     };
     let said = move || {
-        let values: Vec<String> = lines
-            .with(|lines| lines.iter().map(|line| format!("{} {}", title(&line.entry), written(line))).collect());
-        let percent = numbers.percent(f64::from(percent()) / 100.0, 0);
+        let percent = percent();
+        let value = |line: &Shown| format!("{} {}", title(&line.entry), written(line, percent));
+        let values: Vec<String> = lines.with(|lines| lines.iter().map(value).collect());
+        let percent = numbers.percent(f64::from(percent) / 100.0, 0);
         text.tf("replay.at_values", &[("percent", &percent), ("values", &values.join(", "))])
     };
     view! {
@@ -231,15 +236,16 @@ fn FigureView(value: Value, lines: Signal<Vec<Shown>, LocalStorage>) -> impl Int
             <p class="axis-title note" aria-hidden="true">{move || text.t("replay.figure.axis")}</p>
             <ul class="figure-values" data-testid=format!("values-{}", value.key()) data-percent=move || percent().to_string()>
                 {move || lines.with(|lines| {
+                    let percent = at(replay, lines);
                     lines
                         .iter()
                         .map(|line| {
-                            let exact = residua::stage::ranking::at(&line.curve, percent()).map(|point| value.of(point));
+                            let exact = residua::stage::ranking::at(&line.curve, percent).map(|point| value.of(point));
                             view! {
                                 <li data-policy=line.entry.id() data-value=exact.map(|value| value.to_string())>
                                     <PolicySign policy=line.entry.id()/>
                                     <span>{title(&line.entry)}</span>
-                                    <b>{written(line)}</b>
+                                    <b>{written(line, percent)}</b>
                                 </li>
                             }
                         })
