@@ -374,22 +374,14 @@ impl Replay {
     /// Everything that is wanted by the settings.
     fn wanted(self) -> Vec<Key> {
         let settings = self.settings.get();
-        let kinds: &[bool] = match (settings.both, settings.random_ties) {
-            (true, _) => &[false, true],
-            (false, false) => &[false],
-            (false, true) => &[true],
-        };
+        let shown = settings.random_ties;
+        let policies: Vec<String> = settings.policies().iter().map(Entry::id).collect();
         let orders = self.orders();
         let mut wanted = Vec::new();
         // What is shown comes first, and order by order, so that all policies grow together.
-        for &random_ties in kinds.iter().filter(|kind| **kind == settings.random_ties).chain(kinds) {
+        for random_ties in [shown, !shown].into_iter().take(if settings.both { 2 } else { 1 }) {
             for &order in &orders {
-                for entry in settings.policies() {
-                    let key = Key { policy: entry.id(), random_ties, order };
-                    if !wanted.contains(&key) {
-                        wanted.push(key);
-                    }
-                }
+                wanted.extend(policies.iter().map(|policy| Key { policy: policy.clone(), random_ties, order }));
             }
         }
         wanted

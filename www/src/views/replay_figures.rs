@@ -197,14 +197,16 @@ fn FigureView(value: Value, lines: RwSignal<Vec<Shown>>) -> impl IntoView {
         event.prevent_default();
         replay.cursor.set(Some(to.min(MOST_PERCENT)));
     };
-    let written = move |line: &Shown, percent: u32| {
-        let found = residua::stage::ranking::at(&line.curve, percent);
-        numbers.percent(found.map_or(f64::NAN, |point| value.of(point) / 100.0), 2)
-    };
+    let policies =
+        Memo::new(move |_| lines.with(|lines| lines.iter().map(|line| line.entry.id()).collect::<Vec<_>>()));
+    let written = move |value: Option<f64>| numbers.percent(value.map_or(f64::NAN, |value| value / 100.0), 2);
     let said = move || {
         let percent = percent();
-        let value = |line: &Shown| format!("{} {}", title(&line.entry), written(line, percent));
-        let values: Vec<String> = lines.with(|lines| lines.iter().map(value).collect());
+        let said = |line: &Shown| {
+            let found = residua::stage::ranking::at(&line.curve, percent).map(|point| value.of(point));
+            format!("{} {}", title(&line.entry), written(found))
+        };
+        let values: Vec<String> = lines.with(|lines| lines.iter().map(said).collect());
         let percent = numbers.percent(f64::from(percent) / 100.0, 0);
         text.tf("replay.at_values", &[("percent", &percent), ("values", &values.join(", "))])
     };
@@ -235,22 +237,28 @@ fn FigureView(value: Value, lines: RwSignal<Vec<Shown>>) -> impl IntoView {
             </div>
             <p class="axis-title note" aria-hidden="true">{move || text.t("replay.figure.axis")}</p>
             <ul class="figure-values" data-testid=format!("values-{}", value.key()) data-percent=move || percent().to_string()>
-                {move || lines.with(|lines| {
-                    let percent = at(replay, lines);
-                    lines
-                        .iter()
-                        .map(|line| {
-                            let exact = residua::stage::ranking::at(&line.curve, percent).map(|point| value.of(point));
-                            view! {
-                                <li data-policy=line.entry.id() data-value=exact.map(|value| value.to_string())>
-                                    <PolicySign policy=line.entry.id()/>
-                                    <span>{title(&line.entry)}</span>
-                                    <b>{written(line, percent)}</b>
-                                </li>
-                            }
-                        })
-                        .collect_view()
-                })}
+                // Kept while values change: a list made anew with every tick, with its signs, would take longer than
+                // the figure itself.
+                <For each=move || policies.get() key=Clone::clone let:id>
+                    {
+                        let (of, entry) = (id.clone(), residua::replay::find(&id));
+                        let number = move || {
+                            let percent = percent();
+                            lines.with(|lines| {
+                                let line = lines.iter().find(|line| line.entry.id() == of)?;
+                                residua::stage::ranking::at(&line.curve, percent).map(|point| value.of(point))
+                            })
+                        };
+                        let shown = number.clone();
+                        view! {
+                            <li data-policy=id.clone() data-value=move || number().map(|value| value.to_string())>
+                                <PolicySign policy=id.clone()/>
+                                <span>{entry.as_ref().map(title)}</span>
+                                <b>{move || written(shown())}</b>
+                            </li>
+                        }
+                    }
+                </For>
             </ul>
         </figure>
     }

@@ -107,11 +107,18 @@ impl Row {
     }
 }
 
+/// What stands in a cell.
+enum Cell {
+    Percent(Option<f64>),
+    Rank(Option<u32>),
+    Points(Option<f64>),
+}
+
 /// A row a policy: what it allocates with fixed ties and with random ones, and its rank.
 #[component]
 pub fn Ranking() -> impl IntoView {
     let (replay, text, numbers) = (use_replay(), use_text(), use_numbers());
-    let rows = move || {
+    let found = move || {
         let policies = replay.settings.with(|settings| settings.policies());
         let of = |random| -> Vec<Standing> {
             standings(&policies.iter().map(|entry| replay.finished(&entry.id(), random)).collect::<Vec<_>>())
@@ -123,6 +130,9 @@ pub fn Ranking() -> impl IntoView {
         rows.sort_by_key(|row| (if shown { row.random.rank } else { row.fixed.rank }).unwrap_or(u32::MAX));
         rows
     };
+    let rows = RwSignal::new(Vec::<Row>::new());
+    Effect::new(move |_| rows.set(found()));
+    let order = Memo::new(move |_| rows.with(|rows| rows.iter().map(|row| row.entry.id()).collect::<Vec<_>>()));
     let both = Memo::new(move |_| replay.settings.with(|settings| settings.both));
     let percent = move |value: Option<f64>| numbers.percent(value.map_or(f64::NAN, |value| value / 100.0), 2);
     let rank =
@@ -131,8 +141,7 @@ pub fn Ranking() -> impl IntoView {
         change.map_or_else(|| NOTHING.to_owned(), |change| numbers.signed(change, |size| numbers.fixed(size, 2)))
     };
     let said = move || {
-        let rows = rows();
-        let fgd = rows.iter().find(|row| row.entry.id() == FGD)?;
+        let fgd = rows.with(|rows| rows.iter().find(|row| row.entry.id() == FGD).cloned())?;
         let change = fgd.change()?;
         let (was, is) = (fgd.fixed.rank?, fgd.random.rank?);
         let key = if is > was { "replay.ranking.falls" } else { "replay.ranking.stays" };
@@ -147,12 +156,35 @@ pub fn Ranking() -> impl IntoView {
             ],
         ))
     };
-    let standing = move |standing: &Standing, name: &'static str| {
+    // A row stays while its numbers change.
+    let cell = move |id: &str, of: Option<&'static str>, write: fn(&Row) -> Cell| {
+        let id = id.to_owned();
+        let written = move || {
+            let cell = rows.with(|rows| rows.iter().find(|row| row.entry.id() == id).map(write));
+            match cell {
+                Some(Cell::Percent(value)) => percent(value),
+                Some(Cell::Rank(value)) => rank(value),
+                Some(Cell::Points(value)) => points(value),
+                None => String::new(),
+            }
+        };
+        view! { <td data-of=of>{written}</td> }
+    };
+    let row = move |id: String| {
+        let title = residua::replay::find(&id).as_ref().map(title);
         view! {
-            <td data-of=format!("{name}-100")>{percent(standing.alloc_100)}</td>
-            <td>{percent(standing.alloc_130)}</td>
-            <td>{percent(standing.frag_80)}</td>
-            <td data-of=format!("{name}-rank")><b>{rank(standing.rank)}</b></td>
+            <tr data-testid="ranking-row" data-policy=id.clone()>
+                <th scope="row"><span><PolicySign policy=id.clone()/> {title}</span></th>
+                {cell(&id, Some("fixed-100"), |row| Cell::Percent(row.fixed.alloc_100))}
+                {cell(&id, None, |row| Cell::Percent(row.fixed.alloc_130))}
+                {cell(&id, None, |row| Cell::Percent(row.fixed.frag_80))}
+                {cell(&id, Some("fixed-rank"), |row| Cell::Rank(row.fixed.rank))}
+                {cell(&id, Some("random-100"), |row| Cell::Percent(row.random.alloc_100))}
+                {cell(&id, None, |row| Cell::Percent(row.random.alloc_130))}
+                {cell(&id, None, |row| Cell::Percent(row.random.frag_80))}
+                {cell(&id, Some("random-rank"), |row| Cell::Rank(row.random.rank))}
+                {cell(&id, Some("change"), |row| Cell::Points(row.change()))}
+            </tr>
         }
     };
     view! {
@@ -195,21 +227,9 @@ pub fn Ranking() -> impl IntoView {
                         </tr>
                     </thead>
                     <tbody>
-                        {move || {
-                            rows()
-                                .into_iter()
-                                .map(|row| view! {
-                                    <tr data-testid="ranking-row" data-policy=row.entry.id()>
-                                        <th scope="row">
-                                            <span><PolicySign policy=row.entry.id()/> {title(&row.entry)}</span>
-                                        </th>
-                                        {standing(&row.fixed, "fixed")}
-                                        {standing(&row.random, "random")}
-                                        <td data-of="change">{points(row.change())}</td>
-                                    </tr>
-                                })
-                                .collect_view()
-                        }}
+                        <For each=move || order.get() key=Clone::clone let:id>
+                            {row(id)}
+                        </For>
                     </tbody>
                 </table>
             </div>
