@@ -21,6 +21,17 @@ pub fn PolicySign(policy: String) -> impl IntoView {
     view! { <Drawing size=SIZE marks=marks/> }
 }
 
+/// What can be done about the runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// They go on, and can be cancelled.
+    Running,
+    /// They rest, and some are missing.
+    Short,
+    /// All are there.
+    Done,
+}
+
 /// The bar above the figures.
 #[component]
 pub fn Controls() -> impl IntoView {
@@ -46,6 +57,12 @@ pub fn Controls() -> impl IntoView {
         view! { <option value=value selected=move || order() == this>{label}</option> }
     };
     let overall = Memo::new(move |_| replay.overall());
+    // Apart from how far it is, so that a button that has the focus stays.
+    let phase = Memo::new(move |_| match overall.get() {
+        (_, false) => Phase::Running,
+        (share, true) if share < 1.0 => Phase::Short,
+        _ => Phase::Done,
+    });
     view! {
         <div class="replay-controls">
             <div class="field">
@@ -101,14 +118,18 @@ pub fn Controls() -> impl IntoView {
                 </div>
             </div>
             <div class="replay-go">
-                {move || match overall.get() {
-                    (share, false) => view! {
-                        <progress max="1" value=share aria-label=text.t("replay.progress")></progress>
+                {move || match phase.get() {
+                    Phase::Running => view! {
+                        <progress
+                            max="1"
+                            value=move || overall.get().0
+                            aria-label=text.t("replay.progress")
+                        ></progress>
                         <button type="button" class="button" data-testid="replay-stop" on:click=move |_| replay.stop()>
                             {text.t("replay.stop")}
                         </button>
                     }.into_any(),
-                    (share, true) if share < 1.0 => view! {
+                    Phase::Short => view! {
                         <button
                             type="button"
                             class="button button-main"
@@ -118,7 +139,7 @@ pub fn Controls() -> impl IntoView {
                             {text.t("replay.run")}
                         </button>
                     }.into_any(),
-                    _ => ().into_any(),
+                    Phase::Done => ().into_any(),
                 }}
             </div>
         </div>

@@ -87,10 +87,11 @@ pub fn FloorSection() -> impl IntoView {
         settings
             .with(|settings| settings.policies().iter().map(|entry| (entry.id(), title(entry))).collect::<Vec<_>>())
     });
-    let is_too_many = move || {
-        let key = replay.shown_key()?;
-        replay.with_run(&key, |run| run.arrivals > MOST_KEPT)
-    };
+    // Remembered, because the canvas below is made anew when this changes.
+    let is_too_many = Memo::new(move |_| {
+        let key = replay.shown_key();
+        key.and_then(|key| replay.with_run(&key, |run| run.arrivals > MOST_KEPT)).unwrap_or(false)
+    });
     let moment_said = move || {
         let percent = numbers.percent(f64::from(at.get()) / 100.0, 0);
         let arrived = {
@@ -161,7 +162,7 @@ pub fn FloorSection() -> impl IntoView {
                     {move || text.t("replay.follow")}
                 </button>
             </div>
-            {move || if is_too_many() == Some(true) {
+            {move || if is_too_many.get() {
                 let most = numbers.whole(MOST_KEPT as f64);
                 view! { <p class="note">{text.tf("replay.floor.too_many", &[("n", &most)])}</p> }.into_any()
             } else {

@@ -14,23 +14,43 @@ use crate::replay::{title, use_replay};
 /// The policy whose lead is in question.
 pub const FGD: &str = "fgd-paper";
 
+/// How far a policy is from what was published.
+#[derive(Clone, Debug, PartialEq)]
+struct Compared {
+    id: String,
+    title: String,
+    values: usize,
+    alloc: f64,
+    frag: f64,
+    is_exact: bool,
+}
+
 /// The largest difference from what was published, policy by policy.
 #[component]
 pub fn Differences() -> impl IntoView {
     let (replay, text, numbers) = (use_replay(), use_text(), use_numbers());
     let has_published = move || replay.loaded().is_some_and(|loaded| !loaded.means.is_empty());
     let random = move || replay.settings.with(|settings| settings.random_ties);
-    let rows = move || {
-        let (loaded, order) = (replay.loaded()?, replay.orders().first().copied()?);
+    let rows = Memo::new(move |_| {
+        let Some((loaded, order)) = replay.loaded().zip(replay.orders().first().copied()) else { return Vec::new() };
         let policies = replay.settings.with(|settings| settings.policies());
-        let compared = policies.into_iter().map(|entry| {
-            let curve = replay.finished(&entry.id(), false);
-            let comparison = curve.and_then(|curve| loaded.compare(&replay::name(&entry), order, &curve));
-            (entry, comparison)
-        });
         // Policies of which nothing was published have no row.
-        Some(compared.filter_map(|(entry, comparison)| Some((entry, comparison?))).collect::<Vec<_>>())
-    };
+        let compared = policies.into_iter().filter_map(|entry| {
+            let curve = replay.finished(&entry.id(), false)?;
+            let comparison = loaded.compare(&replay::name(&entry), order, &curve)?;
+            let (alloc, frag) = greatest(&comparison.pairs);
+            let values = comparison.pairs.len();
+            Some(Compared {
+                id: entry.id(),
+                title: title(&entry),
+                values,
+                alloc,
+                frag,
+                is_exact: comparison.is_exact,
+            })
+        });
+        compared.collect::<Vec<_>>()
+    });
     view! {
         <Show when=has_published>
             <section class="differences" aria-labelledby="differences-title" data-testid="differences">
@@ -40,11 +60,11 @@ pub fn Differences() -> impl IntoView {
                 {move || if random() {
                     view! { <p>{text.t("replay.differences.random")}</p> }.into_any()
                 } else {
-                    let rows = rows().unwrap_or_default();
+                    let rows = rows.get();
                     if rows.is_empty() {
                         return view! { <p class="note">{text.t("replay.differences.wait")}</p> }.into_any();
                     }
-                    let is_exact = rows.iter().all(|(_, comparison)| comparison.is_exact);
+                    let is_exact = rows.iter().all(|row| row.is_exact);
                     let kind = if is_exact { "replay.differences.exact" } else { "replay.differences.means" };
                     view! {
                         <p>{text.t(kind)}</p>
@@ -62,23 +82,20 @@ pub fn Differences() -> impl IntoView {
                                 <tbody>
                                     {rows
                                         .into_iter()
-                                        .map(|(entry, comparison)| {
-                                            let (alloc, frag) = greatest(&comparison.pairs);
-                                            view! {
-                                                <tr
-                                                    data-testid="difference"
-                                                    data-policy=entry.id()
-                                                    data-alloc=alloc.to_string()
-                                                    data-frag=frag.to_string()
-                                                >
-                                                    <th scope="row">
-                                                        <span><PolicySign policy=entry.id()/> {title(&entry)}</span>
-                                                    </th>
-                                                    <td>{numbers.whole(comparison.pairs.len() as f64)}</td>
-                                                    <td>{numbers.fixed(alloc, 4)}</td>
-                                                    <td>{numbers.fixed(frag, 4)}</td>
-                                                </tr>
-                                            }
+                                        .map(|row| view! {
+                                            <tr
+                                                data-testid="difference"
+                                                data-policy=row.id.clone()
+                                                data-alloc=row.alloc.to_string()
+                                                data-frag=row.frag.to_string()
+                                            >
+                                                <th scope="row">
+                                                    <span><PolicySign policy=row.id.clone()/> {row.title}</span>
+                                                </th>
+                                                <td>{numbers.whole(row.values as f64)}</td>
+                                                <td>{numbers.fixed(row.alloc, 4)}</td>
+                                                <td>{numbers.fixed(row.frag, 4)}</td>
+                                            </tr>
                                         })
                                         .collect_view()}
                                 </tbody>
