@@ -24,11 +24,19 @@ pub fn at(curve: &[Point], percent: u32) -> Option<&Point> {
     curve.binary_search_by_key(&percent, |point| point.arrived_pct).ok().map(|index| &curve[index])
 }
 
+/// The last value of a curve at or before a percentage that it reaches: on a small cluster a pod is several percent, and
+/// until the next one nothing changes.
+#[must_use]
+pub fn up_to(curve: &[Point], percent: u32) -> Option<&Point> {
+    curve.last().filter(|last| last.arrived_pct >= percent)?;
+    curve[..curve.partition_point(|point| point.arrived_pct <= percent)].last()
+}
+
 /// The standings of finished curves, in their order; a curve that is not finished is `None` and has no rank.
 #[must_use]
 pub fn standings<C: AsRef<[Point]>>(curves: &[Option<C>]) -> Vec<Standing> {
     let value = |curve: &Option<C>, percent, of: fn(&Point) -> f64| {
-        curve.as_ref().and_then(|curve| at(curve.as_ref(), percent)).map(of)
+        curve.as_ref().and_then(|curve| up_to(curve.as_ref(), percent)).map(of)
     };
     let alloc_100: Vec<Option<f64>> = curves.iter().map(|curve| value(curve, 100, |point| point.alloc)).collect();
     let rank = |own: f64| 1 + alloc_100.iter().flatten().filter(|other| **other - own >= SAME).count() as u32;
@@ -60,6 +68,16 @@ mod tests {
         assert_eq!(ranks, [Some(2), Some(1), None, Some(2), Some(4)]);
         assert_eq!(found[1].alloc_130, Some(96.0));
         assert_eq!(found[1].frag_80, Some(30.0));
+    }
+
+    #[test]
+    fn between_two_arrivals_nothing_changes() {
+        let point = |arrived_pct| Point { arrived_pct, alloc: f64::from(arrived_pct), frag_ratio: 1.0 };
+        let curve = [point(97), point(103)];
+        assert_eq!(
+            [96, 97, 100, 103, 104].map(|percent| up_to(&curve, percent).map(|point| point.arrived_pct)),
+            [None, Some(97), Some(97), Some(103), None,]
+        );
     }
 
     #[test]

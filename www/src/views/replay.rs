@@ -100,7 +100,7 @@ fn ended(replay: Replay, random_ties: bool) -> Vec<Ended> {
         .into_iter()
         .filter_map(|entry| {
             let curve = replay.finished(&entry.id(), random_ties)?;
-            Some(Ended { entry, alloc: residua::stage::ranking::at(&curve, 100)?.alloc })
+            Some(Ended { entry, alloc: residua::stage::ranking::up_to(&curve, 100)?.alloc })
         })
         .collect();
     ended.sort_by(|a, b| b.alloc.total_cmp(&a.alloc));
