@@ -169,6 +169,12 @@ pub(super) const KEYS: &[Key<Scenario>] = &[
         0..1,
         "Part of a job's future growth that is planned for at admission."
     ),
+    key!(
+        scheduler.sample,
+        "nodes",
+        0..20000,
+        "Feasible nodes that a decision scores, looking on from where the last one stopped as kube-scheduler does; 0: all."
+    ),
 ];
 
 /// Keys of a node type, below `node_types.ID`.
