@@ -37,6 +37,15 @@ pub mod setup;
 /// Time between samples of the queue.
 const SAMPLE_EVERY: Span = Span::from_secs(60);
 
+/// How much of it there is of what could grow with a run. Neither grows with the number of jobs that came and went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Slots of jobs: as many as ever ran and waited at once.
+    pub slots: usize,
+    /// Events entered in the calendar: at most about twice those that will happen, one a job that runs and one a node.
+    pub events: usize,
+}
+
 /// A run: the cluster, the jobs, the scheduler, and the moment it has reached.
 #[derive(Clone, Debug)]
 pub struct Simulation<P: Probe> {
@@ -84,8 +93,7 @@ impl<P: Probe> Simulation<P> {
             calendar.schedule(SimTime::ZERO + setup.telemetry.interval, Class::Telemetry, Event::Telemetry);
         }
         calendar.schedule(SimTime::ZERO + SAMPLE_EVERY, Class::Sample, Event::Sample);
-        let mut source = setup.source.clone();
-        let arriving = source.next();
+        let source = setup.source.clone();
         let mut simulation = Self {
             now: SimTime::ZERO,
             belief: Belief::new(&setup, &cluster),
@@ -93,7 +101,7 @@ impl<P: Probe> Simulation<P> {
             queue: Queue::new(setup.nodes.len()),
             calendar,
             source,
-            arriving,
+            arriving: None,
             rebuild_streams,
             scheduler,
             ties: Stream::new(setup.seed, Purpose::Ties, 0, 0),
@@ -111,6 +119,7 @@ impl<P: Probe> Simulation<P> {
             setup: Arc::new(setup),
             probe,
         };
+        simulation.await_arrival();
         simulation.report_touched();
         Ok(simulation)
     }
@@ -171,6 +180,12 @@ impl<P: Probe> Simulation<P> {
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
+    }
+
+    /// What it holds in memory of jobs and of the future.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        Held { slots: self.jobs.slots(), events: self.calendar.len() }
     }
 
     /// Sums over the cluster at this moment.
@@ -251,7 +266,7 @@ impl<P: Probe> Simulation<P> {
                 return None;
             }
             let job = self.arriving.take()?;
-            self.arriving = self.source.next();
+            self.await_arrival();
             self.pass_time(arrival);
             self.arrive(job);
         }
@@ -259,10 +274,29 @@ impl<P: Probe> Simulation<P> {
         Some(self.now)
     }
 
+    /// Gets the next job from the source. A source that breaks off ends the run: what came until then is not all.
+    fn await_arrival(&mut self) {
+        self.arriving = self.source.next();
+        if self.arriving.is_none() {
+            self.fault = self.source.failure().map(|why| Error::Source(why.to_owned()));
+        }
+    }
+
     /// Enters an event in the calendar, unless it lies beyond the end.
     fn schedule(&mut self, at: SimTime, class: Class, event: Event) {
-        if at <= self.horizon() {
-            self.calendar.schedule(at, class, event);
+        if at > self.horizon() {
+            return;
+        }
+        self.calendar.schedule(at, class, event);
+        // A job whose rate changes leaves a void milestone behind. A long one beside many short ones leaves so many that
+        // they would fill the memory long before their time comes.
+        let expected = self.totals.running as usize + self.cluster.len();
+        if self.calendar.len() > 2 * expected + 256 {
+            let jobs = &self.jobs;
+            self.calendar.retain(|event| match event {
+                Event::Milestone { slot, version } => jobs.get(*slot).is_some_and(|state| state.version == *version),
+                _ => true,
+            });
         }
     }
 

@@ -16,6 +16,8 @@ pub enum Error {
         /// Position of the job in order of arrival.
         job: u64,
     },
+    /// The jobs of a recording cannot be read on; the text says where and why.
+    Source(String),
     /// The books refused a placement that had passed as feasible: a fault of the simulator.
     Refused {
         /// Position of the node.
@@ -29,6 +31,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Setup(text) => write!(f, "this run cannot start: {text}"),
+            Self::Source(text) => write!(f, "the run stops here, because its jobs cannot be read: {text}"),
             Self::BrokenRule { scheduler, node, job } => write!(
                 f,
                 "scheduler {scheduler} put job {job} on node {node}, which was not among its candidates; the run stops here"

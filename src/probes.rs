@@ -9,7 +9,7 @@ pub mod churn;
 pub mod digest;
 pub mod ledger;
 pub mod metrics;
-pub(crate) mod quantile;
+pub mod quantiles;
 pub mod shape;
 pub mod waits;
 

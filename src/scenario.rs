@@ -18,6 +18,7 @@ pub mod build;
 mod check;
 mod field;
 mod issues;
+mod memory;
 mod presets;
 mod read;
 mod schema;
@@ -25,6 +26,7 @@ mod suggest;
 
 pub use field::Form;
 pub use issues::{Issue, Issues};
+pub use memory::Memory;
 pub use presets::{MODEL, PRESETS, Preset, TRACE, find};
 
 /// A scenario with every value settled. Units are in the key table, [`knobs`].

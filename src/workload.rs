@@ -126,6 +126,8 @@ pub enum Source {
     Synthetic(Box<synthetic::Generator>),
     /// Shapes and durations drawn from a recorded trace.
     Bootstrap(Box<bootstrap::Generator>),
+    /// A recording, read as time passes.
+    Recorded(Box<openb::recorded::Stream>),
     /// A list, already in order of arrival.
     Listed {
         /// The jobs.
@@ -135,6 +137,17 @@ pub enum Source {
     },
 }
 
+impl Source {
+    /// Why no more jobs come although there are more: a recording that cannot be read on.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        match self {
+            Self::Recorded(stream) => stream.failure(),
+            _ => None,
+        }
+    }
+}
+
 impl Iterator for Source {
     type Item = Job;
 
@@ -142,6 +155,7 @@ impl Iterator for Source {
         match self {
             Self::Synthetic(generator) => generator.next(),
             Self::Bootstrap(generator) => generator.next(),
+            Self::Recorded(stream) => stream.next(),
             Self::Listed { jobs, next } => {
                 let job = jobs.get(*next)?.clone();
                 *next += 1;

@@ -59,6 +59,15 @@ impl Calendar {
         self.heap.peek().map(|Reverse(entry)| (entry.at, entry.class))
     }
 
+    pub fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Forgets what is not wanted any more. The order of all else stays as it was.
+    pub fn retain(&mut self, mut is_wanted: impl FnMut(&Event) -> bool) {
+        self.heap.retain(|Reverse(entry)| is_wanted(&entry.event));
+    }
+
     pub fn pop(&mut self) -> Option<(SimTime, Event)> {
         self.heap.pop().map(|Reverse(entry)| (entry.at, entry.event))
     }
@@ -93,5 +102,24 @@ mod tests {
             ]
         );
         assert!(Class::Sample < Class::Arrival, "arrivals come last of all");
+    }
+
+    #[test]
+    fn what_is_forgotten_leaves_the_rest_in_order() {
+        let mut calendar = Calendar::default();
+        for slot in 0..100 {
+            calendar.schedule(
+                SimTime(u64::from(slot * 37 % 10)),
+                Class::Growth,
+                Event::Milestone { slot, version: 0 },
+            );
+        }
+        let mut whole = calendar.clone();
+        let is_wanted = |event: &Event| matches!(event, Event::Milestone { slot, .. } if slot % 3 == 0);
+        calendar.retain(is_wanted);
+        assert_eq!(calendar.len(), 34);
+        let left: Vec<_> = core::iter::from_fn(|| calendar.pop()).collect();
+        let expected: Vec<_> = core::iter::from_fn(|| whole.pop()).filter(|(_, event)| is_wanted(event)).collect();
+        assert_eq!(left, expected);
     }
 }

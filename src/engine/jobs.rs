@@ -150,6 +150,10 @@ impl Jobs {
             self.slots[slot as usize] = Some(state);
             return slot;
         }
+        if self.slots.len() == self.slots.capacity() {
+            // By an eighth and not twofold: while slots move, old and new ones both take memory.
+            self.slots.reserve_exact(self.slots.len() / 8 + 64);
+        }
         self.slots.push(Some(state));
         (self.slots.len() - 1) as u32
     }
@@ -169,6 +173,11 @@ impl Jobs {
 
     pub fn get(&self, slot: u32) -> Option<&JobState> {
         self.slots.get(slot as usize)?.as_ref()
+    }
+
+    /// Slots there are, vacant ones too.
+    pub fn slots(&self) -> usize {
+        self.slots.len()
     }
 }
 

@@ -207,7 +207,7 @@ pub trait Score: Clone + fmt::Debug + Send + Sync + 'static {
     /// Cost of placing one task of `ask` on `node`; lower is better. Not NaN.
     fn score(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> f64;
 
-    /// As [`Scheduler::search`].
+    /// As [`Scheduler::search`]. [`prepare`](Self::prepare) is called before only if this does.
     fn search(&mut self, _view: &View<'_>, _ask: &Ask, _open: &Open<'_>) -> Search {
         Search::NeedsList
     }
@@ -233,7 +233,6 @@ impl<S: Score> Scheduler for S {
     }
 
     fn search(&mut self, view: &View<'_>, ask: &Ask, open: &Open<'_>) -> Search {
-        self.prepare(view, ask);
         Score::search(self, view, ask, open)
     }
 

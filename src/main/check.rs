@@ -44,26 +44,39 @@ fn whole(text: &str) -> Result<Scenario, Issues> {
     if issues.is_empty() { Ok(scenario) } else { Err(Issues(issues)) }
 }
 
-/// The text of a file of at most so many bytes.
-pub fn read(file: &Path, most: u64) -> Result<String, Issue> {
-    let issue = |value: String, allowed: String, remedy: String| Issue {
-        path: file.display().to_string(),
-        value,
-        allowed,
-        remedy,
-    };
-    let unreadable =
-        |error: &str| issue(String::new(), "a readable text file".to_owned(), format!("It cannot be read: {error}"));
-    let about = std::fs::metadata(file).map_err(|error| unreadable(&error.to_string()))?;
+/// How many bytes it has; says so if it is no file, or larger than so many.
+pub fn inspect(file: &Path, most: u64) -> Result<u64, Issue> {
+    let about = std::fs::metadata(file).map_err(|error| unreadable(file, &error.to_string()))?;
     // A device or a pipe may never end; a pipe would not even open before somebody writes.
     if !about.is_file() {
         let what = if about.is_dir() { "a folder" } else { "a device or pipe" };
-        return Err(unreadable(&format!("it is {what}; save what it holds in a file")));
+        return Err(unreadable(file, &format!("it is {what}; save what it holds in a file")));
     }
     if about.len() > most {
         let size = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
-        return Err(issue(size(about.len()), format!("at most {}", size(most)), "Choose another file".to_owned()));
+        return Err(Issue {
+            path: file.display().to_string(),
+            value: size(about.len()),
+            allowed: format!("at most {}", size(most)),
+            remedy: "Choose another file".to_owned(),
+        });
     }
+    Ok(about.len())
+}
+
+fn unreadable(file: &Path, error: &str) -> Issue {
+    Issue {
+        path: file.display().to_string(),
+        value: String::new(),
+        allowed: "a readable text file".to_owned(),
+        remedy: format!("It cannot be read: {error}"),
+    }
+}
+
+/// The text of a file of at most so many bytes.
+pub fn read(file: &Path, most: u64) -> Result<String, Issue> {
+    inspect(file, most)?;
+    let unreadable = |error: &str| unreadable(file, error);
     let bytes = std::fs::read(file).map_err(|error| unreadable(&error.to_string()))?;
     let is_wide = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
     if is_wide || bytes.contains(&0) {

@@ -1,6 +1,7 @@
-//! How long a comparison will take: said before it starts, and refused where nobody would live to see the end.
+//! What a comparison will take: its time is said before it starts, and refused where nobody would live to see the end; its
+//! memory is refused where there is not that much.
 
-use residua::scenario::{Issue, Scenario};
+use residua::scenario::{Issue, Memory, Scenario};
 
 /// Below so many seconds there is nothing to announce.
 const WORTH_A_LINE: f64 = 20.0;
@@ -34,6 +35,28 @@ pub fn announce(seconds_a_run: f64, runs: usize, threads: usize) -> Result<Optio
         .then(|| format!("{runs} {count} on {threads} {thread}: very roughly {}", words(seconds))))
 }
 
+/// A problem if so many runs at once take more than `most` megabytes.
+pub fn fits(memory: Memory, at_once: usize, most: u64) -> Result<(), Issue> {
+    let needed = memory.megabytes().saturating_mul(at_once as u64);
+    if needed <= most {
+        return Ok(());
+    }
+    let (nodes, jobs) = (memory.nodes, memory.most_jobs());
+    let (each, remedy) = match at_once {
+        1 => (String::new(), "Raise it if the machine has so much, or take fewer nodes or less load"),
+        _ => (
+            format!("{} MB for each of {at_once} runs at once, each ", memory.megabytes()),
+            "Raise it if the machine has so much, or take fewer --threads, fewer nodes or less load",
+        ),
+    };
+    Err(Issue {
+        path: "--memory".to_owned(),
+        value: format!("{most} MB"),
+        allowed: format!("at least {needed} MB: {each}with {nodes} nodes and up to {jobs:.0} jobs at once"),
+        remedy: remedy.to_owned(),
+    })
+}
+
 /// `40 s`, `12 min`, `3.5 h`, `9 days`.
 fn words(seconds: f64) -> String {
     match seconds {
@@ -47,6 +70,20 @@ fn words(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_the_figure_and_the_remedy() {
+        // 12 MB + 100,000 × 1 kB + (497,178 + 4 √497,178) × 520 B.
+        let memory = Memory { nodes: 100_000, jobs: 497_178.0 };
+        assert_eq!(fits(memory, 2, 744), Ok(()));
+        let refused = fits(memory, 2, 743).expect_err("a megabyte short");
+        assert_eq!(
+            refused.message(),
+            "--memory = 743 MB – allowed: at least 744 MB: 372 MB for each of 2 runs at once, each with 100000 nodes and up \
+             to 499998 jobs at once. Raise it if the machine has so much, or take fewer --threads, fewer nodes or less load"
+        );
+        assert!(!fits(memory, 1, 100).expect_err("too much").message().contains("--threads"));
+    }
 
     #[test]
     fn small_is_silent_large_is_said_and_absurd_is_refused() {

@@ -12,6 +12,12 @@ pub fn list(options: &ListOptions) -> Result<String, Failure> {
     if options.json { json() } else { text() }
 }
 
+/// How the jobs of a trace may arrive, the usual way first.
+const ARRIVALS: [(&str, &str); 2] = [
+    ("bootstrap", "Jobs are drawn from the pods and arrive at random, at the load that is wanted."),
+    ("recorded", "Pods are replayed when they were created, for as long as they ran, read as time passes."),
+];
+
 fn text() -> Result<String, Failure> {
     let mut text = String::from("SCHEDULERS  (5d: blind to storage and I/O CPU; 7d or io: sees them)\n\n");
     for card in schedulers::ROSTER.iter().filter(|card| card.arena != Arena::Replay) {
@@ -50,6 +56,10 @@ fn text() -> Result<String, Failure> {
             text.push_str(&format!("      --preset {name}: {}\n", settings.join(", ")));
         }
     }
+    text.push_str("\nREAL TRACES  by --trace-nodes and --trace-pods; how their jobs arrive:\n\n");
+    for (arrivals, what) in ARRIVALS {
+        text.push_str(&format!("  --arrivals {arrivals}\n      {what}\n"));
+    }
     text.push_str(
         "\nKEYS  of a scenario file, each settable by --set KEY=VALUE: default, what is allowed, what it does\n\n",
     );
@@ -76,6 +86,7 @@ fn json() -> Result<String, Failure> {
     }
     let all = json!({ "schedulers": schedulers::entries().map(scheduler).collect::<Vec<_>>(),
                       "replay_schedulers": schedulers::replay_entries().map(scheduler).collect::<Vec<_>>(),
+                      "arrivals": ARRIVALS.map(|(arrivals, what)| json!({ "id": arrivals, "about": what })),
                       "scenarios": scenarios, "keys": scenario::knobs() });
     Ok(format!("{all:#}\n"))
 }

@@ -16,6 +16,8 @@ Try:
   residua replay --nodes N.csv --pods P.csv --order replay.txt --policy all
                                             the FGD paper's experiment, exactly
   residua run d --schedulers ragp-5d,ragp-io --set scheduler.foresight=1
+  residua run --trace-nodes N.csv --trace-pods P.csv --arrivals recorded
+                                            a real cluster's jobs, when they came
 
 Exit codes: 0 done, 1 a run failed, 2 bad input."
 )]
@@ -68,7 +70,7 @@ The object of --json has:
   runs                 scheduler, seed, digest, metrics (with the ledger, in GPU-hours) and bill (in dollars) of each
   summary              of each scheduler: mean over the seeds, and ci95, half of its 95 % t-interval
   paired               the same of differences from the first scheduler, seed by seed
-  trace                with a real trace: what was read, left out, assumed and ignored
+  trace                with a real trace: how jobs arrive, what was read, left out, assumed and ignored
 A mean is null where no seed has the measure, ci95 where fewer than two have. throughput_rel, GPU work done ÷ arrived in
 the measured hours, may exceed 1: work that arrived before them may be done in them.")]
 pub struct RunOptions {
@@ -80,9 +82,9 @@ pub struct RunOptions {
     #[arg(long, value_delimiter = ',', value_name = "ID,…", default_value = "scalar-5d,tetris-5d,ragp-5d,ragp-io")]
     pub schedulers: Vec<String>,
 
-    /// Run seeds 1 to N.
-    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 5, value_parser = RangedI64ValueParser::<u64>::new().range(1..=1000))]
-    pub seeds: u64,
+    /// Run seeds 1 to N; by default 5, and 1 with recorded arrivals, which do not depend on it.
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = RangedI64ValueParser::<u64>::new().range(1..=1000))]
+    pub seeds: Option<u64>,
 
     /// Run this one seed.
     #[arg(long, allow_negative_numbers = true, value_name = "S", value_parser = seed, conflicts_with = "seeds")]
@@ -120,6 +122,10 @@ pub struct RunOptions {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
 
+    /// Memory that the runs which go on at once may take together, in MB. What is estimated to need more is refused.
+    #[arg(long, allow_negative_numbers = true, value_name = "MB", default_value_t = 4096, value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
+    pub memory: u64,
+
     /// A real trace instead of synthetic jobs.
     #[command(flatten)]
     pub trace: TraceOptions,
@@ -138,9 +144,13 @@ pub struct TraceOptions {
     #[arg(long, value_name = "FILE", requires = "trace_pods")]
     pub trace_nodes: Option<PathBuf>,
 
-    /// Pod list (CSV), from which jobs are drawn with replacement.
+    /// Pod list (CSV), from which jobs are drawn with replacement or, with --arrivals recorded, replayed.
     #[arg(long, value_name = "FILE", requires = "trace_nodes")]
     pub trace_pods: Option<PathBuf>,
+
+    /// How jobs arrive.
+    #[arg(long, value_enum, default_value_t = ArrivalsOption::Bootstrap, requires = "trace_nodes")]
+    pub arrivals: ArrivalsOption,
 
     /// What to do with faulty rows.
     #[arg(long, value_enum, default_value_t = OnFault::Stop, requires = "trace_nodes")]
@@ -150,9 +160,19 @@ pub struct TraceOptions {
     #[arg(long, value_enum, default_value_t = Switch::On, requires = "trace_nodes")]
     pub assume: Switch,
 
-    /// Cut longer run times to this many hours; 0: keep them as they are.
-    #[arg(long, allow_negative_numbers = true, value_name = "H", default_value_t = 24.0, requires = "trace_nodes")]
-    pub cap_hours: f64,
+    /// Cut longer run times to this many hours, by default 24; 0: keep them as they are. Recorded arrivals keep theirs.
+    #[arg(long, allow_negative_numbers = true, value_name = "H", requires = "trace_nodes")]
+    pub cap_hours: Option<f64>,
+}
+
+/// How the jobs of a trace arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ArrivalsOption {
+    /// Drawn from the pods at random, at the load that is wanted.
+    Bootstrap,
+    /// As recorded: each pod at its creation_time, for as long as it ran. The list is read row by row as time passes, so
+    /// it may have any length; its rows must be in order of creation_time.
+    Recorded,
 }
 
 /// What to do with faulty rows of a trace.

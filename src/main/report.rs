@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use residua::compare::{Estimate, Paired, Run, Summary};
 use residua::economics::{self, Bill, Prices};
 use residua::probes::Uses;
-use residua::resources::Dim;
+use residua::resources::{Dim, DimMask};
 use residua::scenario::{Scenario, build};
-use residua::workload::openb::Imported;
 use serde::Serialize;
 
 use crate::output::Failure;
 use crate::table::Table;
-use crate::trace::{self, TraceJson};
+use crate::trace::{self, Trace, TraceJson};
 
 /// Everything about a comparison that was run.
 pub struct Experiment<'a> {
@@ -32,21 +31,39 @@ pub struct Experiment<'a> {
     pub prices: Prices,
     /// Jobs that arrive in the measured hours of a run, on average.
     pub expected_jobs: f64,
-    /// The trace that jobs were drawn from, if one was.
-    pub trace: Option<&'a Imported>,
+    /// The trace that jobs are from, if there is one.
+    pub trace: Option<&'a Trace>,
     /// Keys that the scenario sets and that have no say with this trace.
     pub ignored: Vec<String>,
 }
 
 /// Whether the key at `path` has a say with that trace, or in a scenario's own cluster.
-pub fn has_say(path: &str, trace: Option<&Imported>) -> bool {
-    trace.is_none_or(|trace| build::has_say(path, trace.exists.has(Dim::Sto)))
+pub fn has_say(path: &str, trace: Option<&Trace>) -> bool {
+    trace.is_none_or(|trace| {
+        build::has_say(path, trace.imported().exists.has(Dim::Sto))
+            // A recording brings its own load.
+            && (path != "load" || trace.recorded().is_none())
+    })
 }
 
 impl Experiment<'_> {
     /// The settings that had a say.
     fn settings(&self) -> impl Iterator<Item = (String, toml::Value)> {
-        self.settings.settings().into_iter().filter(|(path, _)| has_say(path, self.trace))
+        let exists = self.trace.map_or(DimMask::SEVEN, |trace| trace.imported().exists);
+        let silent: Vec<_> = self.settings.silent_dims(exists).collect();
+        let settings = self.settings.settings().into_iter().filter(|(path, _)| has_say(path, self.trace));
+        settings.filter_map(move |(path, mut value)| {
+            // Of a list of dimensions, those that the trace has.
+            if let (Some((_, missing)), Some(names)) =
+                (silent.iter().find(|(key, _)| *key == path), value.as_array_mut())
+            {
+                names.retain(|name| !name.as_str().and_then(Dim::from_name).is_some_and(|dim| missing.has(dim)));
+                if names.is_empty() {
+                    return None;
+                }
+            }
+            Some((path, value))
+        })
     }
 }
 
@@ -133,10 +150,17 @@ pub fn text(experiment: &Experiment<'_>) -> String {
     text.push_str(&ledger(experiment));
     text.push_str(&bill(experiment));
     text.push_str(NOTES);
+    let error = experiment.runs.iter().map(|run| run.metrics.percentile_error).fold(0.0, f64::max);
+    if error > 0.0 {
+        text.push_str(&format!(
+            "  Medians and percentiles of jobs are off by at most {:.1} % of themselves: there were too many to keep each.\n",
+            error * 100.0
+        ));
+    }
     match experiment.trace {
         Some(trace) => {
             text.push_str(&trace::text(trace, &experiment.ignored));
-            if trace.exists.has(Dim::Sto) {
+            if trace.imported().exists.has(Dim::Sto) {
                 text.push_str(&storage_assumptions(experiment.settings));
             }
         }
@@ -151,7 +175,10 @@ const FEW_JOBS: f64 = 100.0;
 fn heading(experiment: &Experiment<'_>) -> String {
     let settings = experiment.settings;
     let (nodes, gpus) = match experiment.trace {
-        Some(trace) => (trace.nodes.len(), Dim::Gpu.value(1) * trace.capacity()[Dim::Gpu.index()] as f64),
+        Some(trace) => {
+            let trace = trace.imported();
+            (trace.nodes.len(), Dim::Gpu.value(1) * trace.capacity()[Dim::Gpu.index()] as f64)
+        }
         None => (settings.nodes as usize, settings.gpus()),
     };
     let seeds = match experiment.seeds {
@@ -165,6 +192,9 @@ fn heading(experiment: &Experiment<'_>) -> String {
         Some(_) if experiment.scenario != "trace" => {
             format!("A real trace, with the settings of {}{preset}", experiment.scenario)
         }
+        Some(trace) if trace.recorded().is_some() => {
+            "A real trace – the nodes of a real cluster and its jobs, when they came.".to_owned()
+        }
         _ => format!("{}{preset} – {}", settings.title, settings.about),
     };
     let of_nodes = if nodes == 1 { "node" } else { "nodes" };
@@ -177,9 +207,18 @@ fn heading(experiment: &Experiment<'_>) -> String {
         String::new()
     };
     let sampled = sampled(settings.scheduler.sample, nodes);
+    let load = match experiment.trace.and_then(Trace::recorded) {
+        Some(recorded) => format!(
+            "{} jobs as recorded in {:.1} h, which offer a load of {:.4}",
+            recorded.jobs,
+            recorded.length.as_hours(),
+            recorded.load
+        ),
+        None => format!("load {}", settings.load),
+    };
     format!(
-        "{what}\nload {}, {nodes} {of_nodes}, {gpus} GPUs, {} h of which the first {} h are not measured, {seeds}\n{sampled}{few}",
-        settings.load, settings.hours, settings.warm_up_hours
+        "{what}\n{load}, {nodes} {of_nodes}, {gpus} GPUs, {} h of which the first {} h are not measured, {seeds}\n{sampled}{few}",
+        settings.hours, settings.warm_up_hours
     )
 }
 

@@ -6,15 +6,18 @@ use residua::compare::{self, Run};
 use residua::economics::Prices;
 use residua::scenario::{Issue, Issues, Scenario, TRACE, find, unknown_scheduler};
 use residua::schedulers;
-use residua::workload::openb::Imported;
+use residua::workload::openb::recorded::Recorded;
 
 use crate::check::{MOST_SCENARIO_BYTES, read};
 use crate::cost;
-use crate::options::RunOptions;
+use crate::options::{ArrivalsOption, RunOptions};
 use crate::output::{Failure, tell};
 use crate::report::{self, Experiment};
 use crate::threads::{Progress, available, in_order, used};
-use crate::trace;
+use crate::trace::{self, Trace};
+
+/// So many seeds unless somebody says otherwise.
+const SEEDS: u64 = 5;
 
 /// Progress is told so many times a run.
 const SLICES: u64 = 200;
@@ -25,15 +28,24 @@ const MOST_PRICE: f64 = 1000.0;
 /// Runs what was asked for and reports it.
 pub fn run(options: &RunOptions) -> Result<String, Failure> {
     // Settings and files are both judged before giving up on either.
-    let (Settled { name, scenario, ids, overrides }, trace) = match (settle(options), trace::import(&options.trace)) {
+    let trace = trace::import(&options.trace, options.memory);
+    let recorded = trace.as_ref().ok().and_then(|trace| trace.as_ref()?.recorded());
+    let (Settled { name, mut scenario, ids, overrides }, trace) = match (settle(options, recorded), trace) {
         (Ok(settled), Ok(trace)) => (settled, trace),
         (Err(settings), Err(files)) => return Err(settings.and(files)),
         (Err(failure), _) | (_, Err(failure)) => return Err(failure),
     };
-    let seeds: Vec<u64> = options.seed.map_or_else(|| (1..=options.seeds).collect(), |seed| vec![seed]);
+    let recorded = trace.as_ref().and_then(Trace::recorded);
+    if let Some(recorded) = recorded {
+        scenario.load = recorded.load;
+        say_what_is_cut(recorded, &scenario);
+    }
+    let several = options.seeds.unwrap_or(if recorded.is_some() { 1 } else { SEEDS });
+    let seeds: Vec<u64> = options.seed.map_or_else(|| (1..=several).collect(), |seed| vec![seed]);
 
     // Whatever is wrong is said before hours of running.
-    let mut issues = trace.as_ref().map_or_else(Vec::new, |trace| Scenario::silent_overrides(&overrides, trace));
+    let mut issues =
+        trace.as_ref().map_or_else(Vec::new, |trace| scenario.silent_overrides(&overrides, trace.imported()));
     for id in &ids {
         if let Err(found) = setup(&scenario, trace.as_ref(), id, seeds[0]) {
             issues.extend(found.0);
@@ -51,10 +63,12 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
 
     let items: Vec<(&str, u64)> = ids.iter().flat_map(|id| seeds.iter().map(|seed| (id.as_str(), *seed))).collect();
     let (nodes, jobs) = match &trace {
-        Some(trace) => (trace.nodes.len(), trace.rate_for_load(scenario.load) * scenario.hours),
+        Some(trace) => (trace.imported().nodes.len(), trace.jobs(&scenario)),
         None => (scenario.nodes as usize, scenario.expected_jobs()),
     };
     let threads = used(items.len(), options.threads.map_or_else(available, usize::from));
+    let memory = trace.as_ref().map_or_else(|| scenario.memory(), |trace| trace.memory(&scenario));
+    cost::fits(memory, threads, options.memory).map_err(Issues::from)?;
     let cores = threads.min(available());
     let told =
         cost::announce(cost::seconds_a_run(&scenario, nodes, jobs), items.len(), cores).map_err(Issues::from)?;
@@ -81,7 +95,9 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
         // What the program's own file for traces says is written for every trace.
         ignored: match &trace {
             Some(trace) if options.scenario.is_some() => {
-                scenario.given.iter().filter(|path| !report::has_say(path, Some(trace))).cloned().collect()
+                let keys = scenario.given.iter().filter(|path| !report::has_say(path, Some(trace))).cloned();
+                let dims = scenario.silent_dims(trace.imported().exists);
+                keys.chain(dims.map(|(path, missing)| format!("{path}: {missing}"))).collect()
             }
             _ => Vec::new(),
         },
@@ -92,12 +108,12 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
 
 fn setup(
     scenario: &Scenario,
-    trace: Option<&Imported>,
+    trace: Option<&Trace>,
     id: &str,
     seed: u64,
 ) -> Result<residua::engine::setup::Setup, Issues> {
     match trace {
-        Some(trace) => scenario.trace_setup(trace, id, seed),
+        Some(trace) => trace.setup(scenario, id, seed),
         None => scenario.setup(id, seed),
     }
 }
@@ -113,10 +129,16 @@ struct Settled {
     overrides: Vec<(String, String)>,
 }
 
-/// What the options name; or all that is wrong with them.
-fn settle(options: &RunOptions) -> Result<Settled, Failure> {
+/// What the options name; or all that is wrong with them. A recording, if its rows are right, says how long it is.
+fn settle(options: &RunOptions, recorded: Option<&Recorded>) -> Result<Settled, Failure> {
     let mut issues = Vec::new();
-    let overrides = overrides(options, &mut issues);
+    let mut overrides = overrides(options, &mut issues);
+    if options.trace.arrivals == ArrivalsOption::Recorded {
+        issues.extend(without_recording(options, &overrides));
+        if let Some(recorded) = recorded.filter(|_| options.scenario.is_none()) {
+            overrides.splice(0..0, whole(recorded));
+        }
+    }
     let (name, outcome) = match &options.scenario {
         Some(name) if options.trace.trace_nodes.is_some() => named(name, &overrides, Scenario::for_trace),
         Some(name) => named(name, &overrides, Scenario::parse),
@@ -165,6 +187,42 @@ fn settle(options: &RunOptions) -> Result<Settled, Failure> {
         Some(scenario) if issues.is_empty() => Ok(Settled { name, scenario, ids, overrides }),
         _ => Err(Issues(issues).into()),
     }
+}
+
+/// Longest run that a scenario allows, in hours.
+const MOST_HOURS: f64 = 8760.0;
+
+/// Settings by which a run is as long as the recording and all of it is measured.
+fn whole(recorded: &Recorded) -> [(String, String); 2] {
+    // Rounded up to what people like to read; a run of less than a tenth is no measurement.
+    let hours = ((recorded.length.as_hours() * 1000.0).ceil() / 1000.0).clamp(0.1, MOST_HOURS);
+    [("hours".to_owned(), hours.to_string()), ("warm_up_hours".to_owned(), "0".to_owned())]
+}
+
+/// Says on stderr if a run ends before the recording does.
+fn say_what_is_cut(recorded: &Recorded, scenario: &Scenario) {
+    let hours = recorded.length.as_hours();
+    if scenario.hours < hours {
+        tell(&format!("the recording is {hours:.1} h long; its first {} h are replayed", scenario.hours));
+    }
+}
+
+/// Settings that a recording brings itself.
+fn without_recording(options: &RunOptions, overrides: &[(String, String)]) -> Vec<Issue> {
+    let issue = |path: &str, value: &str, remedy: &str| Issue {
+        path: path.to_owned(),
+        value: value.to_owned(),
+        allowed: "nothing with --arrivals recorded".to_owned(),
+        remedy: remedy.to_owned(),
+    };
+    let load = overrides.iter().filter(|(key, _)| key == "load").map(|(key, value)| {
+        issue(key, value, "Leave it out: a recording brings its own load. To choose one: --arrivals bootstrap")
+    });
+    let cap = options.trace.cap_hours.map(|hours| {
+        let remedy = "Leave it out: run times are replayed as recorded. To cut them: --arrivals bootstrap";
+        issue("--cap-hours", &hours.to_string(), remedy)
+    });
+    load.chain(cap).collect()
 }
 
 /// How a scenario is read: for its own cluster, or for a trace.

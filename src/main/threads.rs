@@ -2,6 +2,7 @@
 
 #![expect(clippy::disallowed_types, reason = "how far a run is, is told by the wall clock; no result depends on it")]
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -51,6 +52,28 @@ pub fn available() -> usize {
 
 /// What takes less than this is not worth a line.
 const LONG: Duration = Duration::from_secs(2);
+
+/// Says on stderr how much of something is done whose end is not known: at most every two seconds.
+pub struct Counter {
+    what: &'static str,
+    said: Cell<Instant>,
+}
+
+impl Counter {
+    /// From now on; `what` follows the number.
+    pub fn new(what: &'static str) -> Self {
+        Self { what, said: Cell::new(Instant::now()) }
+    }
+
+    /// So many are done.
+    pub fn at(&self, count: usize) {
+        if self.said.get().elapsed() >= LONG {
+            self.said.set(Instant::now());
+            // Progress that cannot be shown is no failure.
+            let _ = writeln!(io::stderr().lock(), "{count} {}", self.what);
+        }
+    }
+}
 
 /// Says on stderr how far a long job is: rewritten in place on a terminal, a line every tenth elsewhere.
 pub struct Progress {

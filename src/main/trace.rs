@@ -1,21 +1,81 @@
 //! A real trace on the command line: reading its files, and saying what was found and assumed.
 
+use std::io::BufReader;
+use std::path::Path;
+
+use residua::engine::setup::Setup;
 use residua::resources::Dim;
+use residua::scenario::{Issue, Issues, Memory, Scenario};
 use residua::units::Span;
-use residua::workload::openb::{self, Assumption, Finding, Imported, OnFault, Options};
+use residua::workload::openb::recorded::{self, Opener, Recorded, Trouble};
+use residua::workload::openb::{self, Arrivals, Assumption, Finding, Imported, OnFault, Options, Refused};
 use serde::Serialize;
 
-use crate::check::read;
-use crate::options::{self, Switch, TraceOptions};
+use crate::check::{inspect, read};
+use crate::options::{self, ArrivalsOption, Switch, TraceOptions};
 use crate::output::Failure;
+use crate::threads::Counter;
 
 /// Most bytes of a file of a trace: the published ones have less than two million.
 const MOST_TRACE_BYTES: u64 = 512 << 20;
 
-/// The trace that the options name, if they name one.
-pub fn import(options: &TraceOptions) -> Result<Option<Imported>, Failure> {
+/// A trace whose jobs are drawn from it or replayed.
+pub enum Trace {
+    /// Drawn at a wanted load.
+    Drawn(Imported),
+    /// Replayed as recorded.
+    Recorded(Recorded),
+}
+
+impl Trace {
+    /// The cluster, and what was found and assumed.
+    pub fn imported(&self) -> &Imported {
+        match self {
+            Self::Drawn(imported) => imported,
+            Self::Recorded(recorded) => &recorded.trace,
+        }
+    }
+
+    /// The recording, if it is one.
+    pub fn recorded(&self) -> Option<&Recorded> {
+        match self {
+            Self::Drawn(_) => None,
+            Self::Recorded(recorded) => Some(recorded),
+        }
+    }
+
+    /// Jobs that come in a run of that scenario, on average.
+    pub fn jobs(&self, scenario: &Scenario) -> f64 {
+        match self {
+            Self::Drawn(imported) => imported.rate_for_load(scenario.load) * scenario.hours,
+            Self::Recorded(recorded) => {
+                recorded.jobs as f64 * (scenario.hours / recorded.length.as_hours().max(f64::MIN_POSITIVE)).min(1.0)
+            }
+        }
+    }
+
+    /// What a run of that scenario takes.
+    pub fn memory(&self, scenario: &Scenario) -> Memory {
+        match self {
+            Self::Drawn(imported) => scenario.memory_on(imported),
+            Self::Recorded(recorded) => scenario.memory_of(recorded),
+        }
+    }
+
+    /// A run on it.
+    pub fn setup(&self, scenario: &Scenario, scheduler: &str, seed: u64) -> Result<Setup, Issues> {
+        match self {
+            Self::Drawn(imported) => scenario.trace_setup(imported, scheduler, seed),
+            Self::Recorded(recorded) => scenario.recorded_setup(recorded, scheduler, seed),
+        }
+    }
+}
+
+/// The trace that the options name, if they name one. A list that jobs are drawn from is held as a whole, in at most so
+/// many megabytes.
+pub fn import(options: &TraceOptions, memory: u64) -> Result<Option<Trace>, Failure> {
     let (Some(nodes), Some(pods)) = (&options.trace_nodes, &options.trace_pods) else { return Ok(None) };
-    let cap = options.cap_hours;
+    let cap = options.cap_hours.unwrap_or(Options::DEFAULT_CAP.as_hours());
     if !(cap == 0.0 || (0.01..=100_000.0).contains(&cap)) {
         return Err(Failure::Input(format!(
             "--cap-hours = {cap} – allowed: 0.01 to 100000 (h), or 0 to keep run times as they are"
@@ -29,28 +89,77 @@ pub fn import(options: &TraceOptions) -> Result<Option<Imported>, Failure> {
         assume: options.assume == Switch::On,
         cap: (cap > 0.0).then(|| Span::from_hours_f64(cap)),
     };
-    let unreadable = |issue: residua::scenario::Issue| Failure::Input(issue.to_string());
-    // Both files are tried before giving up on either.
-    let (nodes_text, pods_text) = match (read(nodes, MOST_TRACE_BYTES), read(pods, MOST_TRACE_BYTES)) {
-        (Ok(nodes), Ok(pods)) => (nodes, pods),
-        (Err(a), Err(b)) => return Err(Failure::Input(format!("{a}\n{b}"))),
-        (Err(issue), _) | (_, Err(issue)) => return Err(unreadable(issue)),
-    };
-    let name = |path: &std::path::Path| {
-        path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
-    };
-    openb::import((&name(nodes), &nodes_text), (&name(pods), &pods_text), &settings).map(Some).map_err(|refused| {
-        let mut text = refused.to_string();
-        if refused.can_drop() {
-            text.push_str("\nTo run without these rows: --on-fault drop");
+    match options.arrivals {
+        ArrivalsOption::Bootstrap => {
+            drawn(nodes, pods, &settings, memory).map(|imported| Some(Trace::Drawn(imported)))
         }
-        Failure::Input(text)
-    })
+        ArrivalsOption::Recorded => recorded(nodes, pods, &settings).map(|recorded| Some(Trace::Recorded(recorded))),
+    }
+}
+
+/// Bytes that a list takes while it is imported, for each byte of its file; measured with a million pods: 17.
+const HELD_A_BYTE: u64 = 20;
+
+fn drawn(nodes: &Path, pods: &Path, settings: &Options, memory: u64) -> Result<Imported, Failure> {
+    let needed = inspect(pods, MOST_TRACE_BYTES).map_or(0, |bytes| bytes * HELD_A_BYTE / 1_000_000);
+    if needed > memory {
+        return Err(Failure::Input(format!(
+            "--memory = {memory} MB – allowed: at least {needed} MB: jobs are drawn from all rows of {}, which are held. \
+             Raise it if the machine has so much, shorten the list, or replay it row by row: --arrivals recorded",
+            name(pods)
+        )));
+    }
+    let (nodes_text, pods_text) = both(read(nodes, MOST_TRACE_BYTES), read(pods, MOST_TRACE_BYTES))?;
+    openb::import((&name(nodes), &nodes_text), (&name(pods), &pods_text), settings).map_err(refused)
+}
+
+fn recorded(nodes: &Path, pods: &Path, settings: &Options) -> Result<Recorded, Failure> {
+    let (nodes_text, _) = both(read(nodes, MOST_TRACE_BYTES), inspect(pods, u64::MAX))?;
+    let path = pods.to_owned();
+    let opener = Opener::new(move || {
+        let file = std::fs::File::open(&path)?;
+        Ok(Box::new(BufReader::with_capacity(READ_AT_ONCE, file)))
+    });
+    let counter = Counter::new("rows checked");
+    recorded::survey((&name(nodes), &nodes_text), (&name(pods), &opener), settings, |rows| counter.at(rows)).map_err(
+        |trouble| match trouble {
+            Trouble::Refused(found) => refused(found),
+            Trouble::Unreadable(why) => Failure::Input(why),
+        },
+    )
+}
+
+/// Bytes of a recording that are read at once.
+const READ_AT_ONCE: usize = 64 << 10;
+
+/// Both files are tried before giving up on either.
+fn both<A, B>(nodes: Result<A, Issue>, pods: Result<B, Issue>) -> Result<(A, B), Failure> {
+    match (nodes, pods) {
+        (Ok(nodes), Ok(pods)) => Ok((nodes, pods)),
+        (Err(a), Err(b)) => Err(Failure::Input(format!("{a}\n{b}"))),
+        (Err(issue), _) | (_, Err(issue)) => Err(Failure::Input(issue.to_string())),
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn refused(refused: Refused) -> Failure {
+    let mut text = refused.to_string();
+    if refused.can_drop() {
+        text.push_str("\nTo run without these rows: --on-fault drop");
+    }
+    Failure::Input(text)
 }
 
 /// A trace in `--json`.
 #[derive(Serialize)]
 pub struct TraceJson<'a> {
+    arrivals: Arrivals,
+    /// What a recording brings: jobs, hours from the first arrival to the last end, and GPU time ÷ GPUs × hours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<RecordedJson>,
     nodes: usize,
     gpus: f64,
     samples: usize,
@@ -59,14 +168,34 @@ pub struct TraceJson<'a> {
     notes: &'a [Finding],
     counts: &'a [openb::Count],
     assumed: &'a [Assumption],
-    /// Keys of the scenario file that have no say here.
+    /// Keys of the scenario file that have no say here; behind a colon, what of a key's value has none.
     ignored: &'a [String],
+}
+
+#[derive(Serialize)]
+struct RecordedJson {
+    jobs: u64,
+    hours: f64,
+    load: f64,
+    /// Findings of each kind that are listed at most; `counts` has all.
+    listed_a_kind: usize,
+}
+
+impl RecordedJson {
+    fn new(recorded: &Recorded) -> Self {
+        let (jobs, hours, load) = (recorded.jobs, recorded.length.as_hours(), recorded.load);
+        Self { jobs, hours, load, listed_a_kind: recorded::LISTED_A_KIND }
+    }
 }
 
 impl<'a> TraceJson<'a> {
     /// What `--json` says of a trace.
-    pub fn new(trace: &'a Imported, ignored: &'a [String]) -> Self {
+    pub fn new(trace: &'a Trace, ignored: &'a [String]) -> Self {
+        let recorded = trace.recorded().map(RecordedJson::new);
+        let trace = trace.imported();
         Self {
+            arrivals: trace.arrivals,
+            recorded,
             nodes: trace.nodes.len(),
             gpus: Dim::Gpu.value(1) * trace.capacity()[Dim::Gpu.index()] as f64,
             samples: trace.samples.len(),
@@ -81,7 +210,8 @@ impl<'a> TraceJson<'a> {
 }
 
 /// What people should know of a trace.
-pub fn text(trace: &Imported, ignored: &[String]) -> String {
+pub fn text(trace: &Trace, ignored: &[String]) -> String {
+    let trace = trace.imported();
     let report = &trace.report;
     let mut text = String::from("\nTrace\n");
     for file in [&report.nodes, &report.pods] {
@@ -90,9 +220,14 @@ pub fn text(trace: &Imported, ignored: &[String]) -> String {
     for count in &report.counts {
         text.push_str(&format!("  {} × {}\n", count.count, count.kind.title()));
     }
-    // Every fault is a row that was left out: however many there are, each is named.
+    // Every fault is a row that was left out: each is named, or counted where a recording has too many.
     for fault in &report.faults {
         text.push_str(&format!("  left out: {fault}\n"));
+    }
+    for left in openb::unlisted(&report.faults, &report.counts) {
+        if left.kind.severity() == openb::Severity::Fault {
+            text.push_str(&format!("  left out: {} more × {}\n", left.count, left.kind.title()));
+        }
     }
     if !ignored.is_empty() {
         text.push_str(&format!("  without a say here, though the scenario sets them: {}\n", ignored.join(", ")));

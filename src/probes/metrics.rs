@@ -50,6 +50,9 @@ pub struct Metrics {
     pub inflation_mean: Option<f64>,
     /// 99th percentile of (finish − first start) ÷ work.
     pub inflation_p99: Option<f64>,
+    /// Most that a median or percentile of jobs is off, as a share of itself: 0 where each job's value was kept, above
+    /// where there were too many of them ([`crate::probes::quantiles`]).
+    pub percentile_error: f64,
     /// Mean number of waiting jobs.
     pub queue_mean: f64,
     /// GPU-hours of work still waiting at the end.

@@ -5,7 +5,7 @@
 //! the GPU-hours still pending.
 
 use crate::engine::setup::Setup;
-use crate::probes::quantile::quantile;
+use crate::probes::quantiles::Quantiles;
 use crate::probes::{Fact, Metrics, Totals, Window, over};
 use crate::units::SimTime;
 
@@ -15,11 +15,11 @@ pub struct Waits {
     window: Window,
     is_training: Vec<bool>,
     /// Seconds until the first start.
-    waits: Vec<f64>,
+    waits: Quantiles,
     training_sum: f64,
     training_count: u32,
-    slowdowns: Vec<f64>,
-    inflations: Vec<f64>,
+    slowdowns: Quantiles,
+    inflations: Quantiles,
     arrived: u128,
     completed: u128,
     completions: u64,
@@ -33,11 +33,11 @@ impl Waits {
         Self {
             window,
             is_training: setup.classes.iter().map(|class| class.training).collect(),
-            waits: Vec::new(),
+            waits: Quantiles::default(),
             training_sum: 0.0,
             training_count: 0,
-            slowdowns: Vec::new(),
-            inflations: Vec::new(),
+            slowdowns: Quantiles::default(),
+            inflations: Quantiles::default(),
             arrived: 0,
             completed: 0,
             completions: 0,
@@ -70,9 +70,9 @@ impl Waits {
                 let start = state.first_start.unwrap_or(job.arrival);
                 let wait = start.since(job.arrival).as_secs();
                 let work = job.work.as_secs();
-                self.waits.push(wait);
-                self.slowdowns.push(at.since(job.arrival).as_secs() / work);
-                self.inflations.push(at.since(start).as_secs() / work);
+                self.waits.add(wait);
+                self.slowdowns.add(at.since(job.arrival).as_secs() / work);
+                self.inflations.add(at.since(start).as_secs() / work);
                 if self.is_training[job.class.index()] {
                     self.training_sum += wait;
                     self.training_count += 1;
@@ -82,47 +82,25 @@ impl Waits {
         }
     }
 
-    /// Waits so far, in seconds, in order of completion.
+    /// Waits so far, in seconds.
     #[must_use]
-    pub fn seconds(&self) -> &[f64] {
+    pub fn seconds(&self) -> &Quantiles {
         &self.waits
     }
 
     pub(crate) fn report(&self, metrics: &mut Metrics, hours: f64) {
-        let waits = Sorted::new(&self.waits);
-        let slowdowns = Sorted::new(&self.slowdowns);
-        let inflations = Sorted::new(&self.inflations);
-        metrics.wait_p50 = waits.quantile(0.5);
-        metrics.wait_p99 = waits.quantile(0.99);
-        metrics.wait_mean = waits.mean();
+        let ([wait_p50, wait_p99], wait_mean) = self.waits.read([0.5, 0.99]);
+        let ([slowdown_p50, slowdown_p99], _) = self.slowdowns.read([0.5, 0.99]);
+        let ([inflation_p99], inflation_mean) = self.inflations.read([0.99]);
+        (metrics.wait_p50, metrics.wait_p99, metrics.wait_mean) = (wait_p50, wait_p99, wait_mean);
+        (metrics.slowdown_p50, metrics.slowdown_p99) = (slowdown_p50, slowdown_p99);
+        (metrics.inflation_mean, metrics.inflation_p99) = (inflation_mean, inflation_p99);
+        metrics.percentile_error = self.waits.error();
         metrics.wait_train_mean =
             (self.training_count > 0).then(|| self.training_sum / f64::from(self.training_count));
-        metrics.slowdown_p50 = slowdowns.quantile(0.5);
-        metrics.slowdown_p99 = slowdowns.quantile(0.99);
-        metrics.inflation_mean = inflations.mean();
-        metrics.inflation_p99 = inflations.quantile(0.99);
         metrics.throughput_rel = (self.arrived > 0).then(|| self.completed as f64 / self.arrived as f64);
         metrics.jobs_per_hour = if hours > 0.0 { self.completions as f64 / hours } else { 0.0 };
         metrics.evictions = self.evictions as f64;
         metrics.queue_mean = self.waiting_ms as f64 / self.measured_ms.max(1) as f64;
-    }
-}
-
-/// Values in rising order.
-struct Sorted(Vec<f64>);
-
-impl Sorted {
-    fn new(values: &[f64]) -> Self {
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        Self(sorted)
-    }
-
-    fn quantile(&self, q: f64) -> Option<f64> {
-        quantile(&self.0, q)
-    }
-
-    fn mean(&self) -> Option<f64> {
-        (!self.0.is_empty()).then(|| self.0.iter().sum::<f64>() / self.0.len() as f64)
     }
 }

@@ -10,6 +10,7 @@ use crate::scenario::{ClassSpec, Discipline, Issue, Issues, NodeTypeSpec, Scenar
 use crate::schedulers::{self, Choice};
 use crate::units::Span;
 use crate::workload::openb::Imported;
+use crate::workload::openb::recorded::Recorded;
 use crate::workload::shares::{MILLION, millionths_of};
 use crate::workload::synthetic::{Bursts, ClassLaw, Generator};
 use crate::workload::{ClassId, Growth, JobClass, Source};
@@ -22,6 +23,15 @@ const OF_GROWTH: [&str; 3] = ["out_of_memory", "eviction_loss", "scheduler.fores
 
 /// Keys that act on storage and I/O CPU.
 const OF_STORAGE: [&str; 5] = ["rebuilds", "telemetry", "sharing", "scheduler.safety", "scheduler.cordon"];
+
+/// Keys whose values are names of dimensions.
+const FIT_DIMS: &str = "scheduler.fit_dims";
+const SCORE_DIMS: &str = "scheduler.score_dims";
+
+/// What such a key may name on a trace that has these.
+fn some_of(exists: DimMask) -> String {
+    format!("some of {exists}, which the trace has")
+}
 
 /// Whether the key at `path` has a say in a run on a trace in which storage is assumed (`has_storage`) or does not
 /// exist.
@@ -142,6 +152,34 @@ impl Scenario {
     ///
     /// An unknown scheduler; one whose score sees nothing that the trace has; a run that is too large.
     pub fn trace_setup(&self, trace: &Imported, scheduler: &str, seed: u64) -> Result<Setup, Issues> {
+        let source = Source::Bootstrap(Box::new(trace.generator(self.load, seed)));
+        let jobs = trace.rate_for_load(self.load) * self.hours;
+        let size = format!("{} × {}", self.load, self.hours);
+        self.on_trace(trace, source, jobs, ("load × hours", &size), scheduler, seed)
+    }
+
+    /// A run on a real cluster with the jobs that it had, when it had them: as [`trace_setup`](Self::trace_setup), but the
+    /// load has no say.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn recorded_setup(&self, recorded: &Recorded, scheduler: &str, seed: u64) -> Result<Setup, Issues> {
+        let source = Source::Recorded(Box::new(recorded.stream()));
+        // Jobs that are read as time passes cost no memory, however many come.
+        self.on_trace(&recorded.trace, source, 0.0, ("hours", &self.hours.to_string()), scheduler, seed)
+    }
+
+    /// A run on the cluster of `trace` with the jobs of `source`, so many on average; `size` names what makes it large.
+    fn on_trace(
+        &self,
+        trace: &Imported,
+        source: Source,
+        jobs: f64,
+        size: (&str, &str),
+        scheduler: &str,
+        seed: u64,
+    ) -> Result<Setup, Issues> {
         let mut scheduler = self.choice(scheduler)?;
         let mut issues = Vec::new();
         // The hard dimensions that the trace has decide what fits in any case.
@@ -150,16 +188,14 @@ impl Scenario {
         scheduler.score_dims = wanted.and(trace.exists);
         if scheduler.score_dims.is_empty() {
             issues.push(Issue::new(
-                "scheduler.score_dims",
+                SCORE_DIMS,
                 wanted.to_string(),
-                format!("some of {}, which the trace has", trace.exists),
+                some_of(trace.exists),
                 "Name one of these, or let the missing dimensions be assumed",
             ));
         }
         issues.extend(self.never_planned(&scheduler, &trace.node_types, &trace.nodes, &trace.classes));
-        let jobs = trace.rate_for_load(self.load) * self.hours;
-        let size = format!("{} × {}", self.load, self.hours);
-        issues.extend(check::too_large(self, trace.nodes.len(), jobs, 0.0, ("load × hours", &size)));
+        issues.extend(check::too_large(self, trace.nodes.len(), jobs, 0.0, size));
         if !issues.is_empty() {
             return Err(Issues(issues));
         }
@@ -168,7 +204,7 @@ impl Scenario {
             nodes: trace.nodes.clone(),
             exists: trace.exists,
             classes: trace.classes.clone(),
-            source: Source::Bootstrap(Box::new(trace.generator(self.load, seed))),
+            source,
         };
         let mut setup = self.setup_of(ground, scheduler, seed);
         setup.rebuilds = setup.rebuilds.filter(|_| trace.exists.has(Dim::Sto));
@@ -226,10 +262,34 @@ impl Scenario {
         }
     }
 
+    /// Dimensions that this scenario names for a scheduler and that do not exist in a run on a trace which has but
+    /// those of `exists`: each key that names some, with these.
+    pub fn silent_dims(&self, exists: DimMask) -> impl Iterator<Item = (&'static str, DimMask)> {
+        let settings = &self.scheduler;
+        let named = [(FIT_DIMS, settings.fit_dims), (SCORE_DIMS, settings.score_dims)];
+        named.into_iter().filter_map(move |(path, dims)| {
+            let missing = dims?.iter().fold(DimMask::EMPTY, |missing, dim| match exists.has(dim) {
+                true => missing,
+                false => missing.or(DimMask::of(&[dim])),
+            });
+            (!missing.is_empty()).then_some((path, missing))
+        })
+    }
+
     /// Problems with `overrides` that have a say in other runs on a trace, but not on this one: settings of storage
-    /// where no storage is assumed.
+    /// where no storage is assumed, and names of dimensions that the trace does not have. `self` is the scenario that has
+    /// these overrides.
     #[must_use]
-    pub fn silent_overrides(overrides: &[(String, String)], trace: &Imported) -> Vec<Issue> {
+    pub fn silent_overrides(&self, overrides: &[(String, String)], trace: &Imported) -> Vec<Issue> {
+        let dims = self.silent_dims(trace.exists).filter_map(|(path, missing)| {
+            let (_, value) = overrides.iter().rev().find(|(key, _)| key == path)?;
+            // A score of nothing is refused in any case.
+            let is_refused = path == SCORE_DIMS && self.scheduler.score_dims == Some(missing);
+            (!is_refused).then(|| {
+                let remedy = format!("Leave out {missing}, or let the missing dimensions be assumed");
+                Issue::new(path, value, some_of(trace.exists), remedy)
+            })
+        });
         overrides
             .iter()
             .filter(|(path, _)| has_say(path, true) && !has_say(path, trace.exists.has(Dim::Sto)))
@@ -241,6 +301,7 @@ impl Scenario {
                     "Leave it out, or let storage be assumed",
                 )
             })
+            .chain(dims)
             .collect()
     }
 

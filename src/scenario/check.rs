@@ -10,7 +10,7 @@ use crate::scenario::{ClassSpec, Discipline, Issue, NodeTypeSpec, Scenario};
 const MOST_JOBS: f64 = 10_000_000.0;
 
 /// As many as a scenario may have.
-const MOST_NODES: usize = 20_000;
+const MOST_NODES: usize = 200_000;
 
 /// A minute: how often the cluster is sampled. Less is no measurement.
 const LEAST_MEASURED_HOURS: f64 = 1.0 / 60.0;

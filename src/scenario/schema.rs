@@ -47,7 +47,7 @@ pub(super) const KEYS: &[Key<Scenario>] = &[
         0.05..1.5,
         "Offered GPU work as a share of the cluster's GPUs; above 1 the queue grows for ever."
     ),
-    key!(nodes, "nodes", 1..20000, "Size of the cluster. Arrivals scale with it, so the load stays."),
+    key!(nodes, "nodes", 1..200000, "Size of the cluster. Arrivals scale with it, so the load stays."),
     key!(hours, "h", 0.1..8760, "Length of the run in simulated hours."),
     key!(warm_up_hours, "h", 0..8760, "Start of the run that is simulated but not measured."),
     key!(storage_intensity, "×", 0.5..1.5, "Multiplies the storage bandwidth that every class asks for."),
@@ -118,7 +118,7 @@ pub(super) const KEYS: &[Key<Scenario>] = &[
         "A job in the window that waited longer reserves nodes; 0: never. With backfill."
     ),
     key!(queue.reserve_share, "share of nodes", 0..1, "Most nodes reserved at once…"),
-    key!(queue.reserve_nodes, "nodes", 0..20000, "…but at least this many may be."),
+    key!(queue.reserve_nodes, "nodes", 0..200000, "…but at least this many may be."),
     key!(
         telemetry.interval_seconds,
         "s",
@@ -172,8 +172,9 @@ pub(super) const KEYS: &[Key<Scenario>] = &[
     key!(
         scheduler.sample,
         "nodes",
-        0..20000,
-        "Feasible nodes that a decision scores, looking on from where the last one stopped as kube-scheduler does; 0: all."
+        0..200000,
+        "Feasible nodes that a decision scores, looking on from where the last one stopped as kube-scheduler does; 0: all. \
+         Measured with RAGP-I/O on 1000 nodes: 100 lose 0.3 points of F_lost, 30 lose 1.1."
     ),
 ];
 

@@ -193,9 +193,9 @@ fn a_run_that_would_not_end_is_refused_whatever_makes_it_long() {
         "{}",
         found[0]
     );
-    // What the page offers at most is far from it.
+    // What the page offers of a thousand nodes is far from it.
     let page = [("nodes", "1024"), ("load", "1.5"), ("rebuilds.degraded_share", "0.5")];
-    Scenario::preset("d", &set(&page)).expect("the largest run of the page");
+    Scenario::preset("d", &set(&page)).expect("a large run of the page");
 }
 
 /// What is asked of one node is added up as `i32`.

@@ -347,6 +347,7 @@ impl Score for Ragp {
         if self.dims.and(open.dims()) != self.dims {
             return Search::NeedsList;
         }
+        self.prepare(view, ask);
         self.catch_up(view);
         self.bound(view, ask);
         let mut best = Best { cost: f64::INFINITY, node: None };

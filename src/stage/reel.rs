@@ -97,6 +97,15 @@ pub fn frame_words(nodes: usize, classes: usize) -> usize {
     2 + Stat::COUNT + classes + NODE_WORDS * nodes
 }
 
+/// Most bytes that the frames of a run take: all of them at [`INTERVAL_MS`], or [`LANE_BYTES`]. Never less for more nodes.
+#[must_use]
+pub fn most_bytes(nodes: usize, classes: usize, horizon_ms: u64) -> u64 {
+    let frames = horizon_ms.div_ceil(INTERVAL_MS) + 1;
+    let frame = 4 * frame_words(nodes, classes) as u64;
+    // Two frames there are in any case.
+    (frames * frame).min(LANE_BYTES.max(2 * frame))
+}
+
 /// The interval between frames and their number for a run of `horizon_ms`: [`INTERVAL_MS`], or the smallest whole
 /// multiple of it with which all frames take at most [`LANE_BYTES`].
 #[must_use]

@@ -3,14 +3,15 @@
 
 use crate::engine::setup::Setup;
 use crate::scenario::{Issue, Scenario, TRACE};
-use crate::stage::session::TraceFiles;
+use crate::stage::session::{self, RunRequest, TraceFiles};
 use crate::workload::openb::{self, Options, Refused};
 
-/// The run of `files` under one scheduler of the roster with `set` changed of what a run on a trace starts from.
+/// The run on `files` that is asked for.
 ///
 /// # Errors
 /// Everything that is wrong with settings and files.
-pub fn setup(set: &[(String, String)], files: &TraceFiles, scheduler: &str, seed: u64) -> Result<Setup, Vec<Issue>> {
+pub fn setup(request: &RunRequest, files: &TraceFiles) -> Result<Setup, Vec<Issue>> {
+    let RunRequest { set, scheduler, seed, lanes, .. } = request;
     let scenario = Scenario::for_trace(TRACE, set);
     let options = Options { on_fault: files.on_fault, assume: files.assume, cap: Some(Options::DEFAULT_CAP) };
     let nodes = (files.nodes_name.as_str(), files.nodes_csv.as_str());
@@ -18,8 +19,10 @@ pub fn setup(set: &[(String, String)], files: &TraceFiles, scheduler: &str, seed
     let imported = openb::import(nodes, pods, &options);
     match (scenario, imported) {
         (Ok(scenario), Ok(imported)) => {
-            let mut all = Scenario::silent_overrides(set, &imported);
-            match scenario.trace_setup(&imported, scheduler, seed) {
+            let mut all = scenario.silent_overrides(set, &imported);
+            let size = (imported.classes.len(), scenario.hours);
+            all.extend(session::too_much(scenario.memory_on(&imported), *lanes, size, false));
+            match scenario.trace_setup(&imported, scheduler, *seed) {
                 Ok(setup) if all.is_empty() => Ok(setup),
                 outcome => {
                     all.extend(outcome.err().map_or_else(Vec::new, |issues| issues.0));

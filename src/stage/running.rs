@@ -1,11 +1,12 @@
 //! Measures of waits that are cheap to read at every frame.
 //!
-//! The standard probes sort all waits anew each time they are asked, which is fine once at the end of a run and too
-//! dear 1,800 times. Here they are kept sorted. The numbers are those of [`Metrics`](crate::probes::Metrics), and a
+//! The standard probes sort the waits that they keep anew each time they are asked, which is fine once at the end of a run
+//! and too dear 1,800 times. Here they are kept sorted; once there are so many that they are only counted, the probes are
+//! asked. The numbers are those of [`Metrics`](crate::probes::Metrics), and a
 //! test holds them to that.
 
 use crate::engine::setup::Setup;
-use crate::probes::quantile::quantile;
+use crate::probes::quantiles::{Quantiles, quantile};
 use crate::probes::{Fact, Probe, Stage, Totals, Window};
 use crate::units::SimTime;
 
@@ -70,8 +71,18 @@ pub(crate) struct Sorted {
 }
 
 impl Sorted {
+    /// The median and the 99th percentile of waits so far.
+    pub fn p50_and_p99(&mut self, waits: &Quantiles) -> [Option<f64>; 2] {
+        let Some(kept) = waits.kept() else {
+            self.values = Vec::new();
+            return waits.read([0.5, 0.99]).0;
+        };
+        self.follow(kept);
+        [0.5, 0.99].map(|q| quantile(self.values.len() as u64, q, |position| self.values[position as usize]))
+    }
+
     /// Takes over what has come since the last time.
-    pub fn follow(&mut self, list: &[f64]) {
+    fn follow(&mut self, list: &[f64]) {
         let mut fresh = list.get(self.values.len()..).unwrap_or_default().to_vec();
         if fresh.is_empty() {
             return;
@@ -91,11 +102,6 @@ impl Sorted {
                 fresh.pop();
             }
         }
-    }
-
-    /// The quantile at `q` (0..=1); `None` if there are no values.
-    pub fn quantile(&self, q: f64) -> Option<f64> {
-        quantile(&self.values, q)
     }
 }
 

@@ -6,11 +6,26 @@ use crate::engine::Simulation;
 use crate::engine::setup::Setup;
 use crate::probes::{Metrics, Standard};
 use crate::resources::Dim;
-use crate::scenario::{Issue, Scenario};
+use crate::scenario::{Issue, Memory, Scenario};
 use crate::stage::reel::{self, NodeTypeInfo, ReelHeader, Stat};
 use crate::stage::running::{Running, Sorted};
 use crate::stage::{look, replay};
+use crate::units::Span;
 use crate::workload::openb::OnFault;
+
+/// Most bytes that the page may take with all its lanes: what phones and small laptops leave a tab.
+pub const TAB_BYTES: u64 = 512 << 20;
+
+/// What of it is the page's own, without what belongs to a lane.
+pub const PAGE_BYTES: u64 = 64_000_000;
+
+/// Why a run of that size cannot be one of `lanes` in a browser: each has an equal part of [`TAB_BYTES`], for what its
+/// worker takes and for the frames that the page holds.
+pub(crate) fn too_much(memory: Memory, lanes: u32, (classes, hours): (usize, f64), own_nodes: bool) -> Option<Issue> {
+    let part = (TAB_BYTES - PAGE_BYTES) / u64::from(lanes.max(1));
+    let horizon_ms = Span::from_hours_f64(hours).as_ms();
+    memory.too_much(lanes, own_nodes, |nodes| part as f64 - reel::most_bytes(nodes, classes, horizon_ms) as f64)
+}
 
 /// What is to be run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +41,17 @@ pub struct RunRequest {
     pub seed: u64,
     /// A recorded cluster and its jobs, in place of the scenario's own.
     pub trace: Option<TraceFiles>,
+    /// How many such runs the page shows, this one among them: they share its memory.
+    pub lanes: u32,
+}
+
+impl RunRequest {
+    /// Whether both ask for the same run, whatever is beside it.
+    #[must_use]
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        let of = |request: &Self| (request.seed, request.scheduler.clone(), request.scenario.clone());
+        of(self) == of(other) && self.set == other.set && self.trace == other.trace
+    }
 }
 
 /// The two files of a recorded trace, and how to read them.
@@ -73,9 +99,14 @@ impl Session {
     pub fn start(request: &RunRequest) -> Result<Self, Vec<Issue>> {
         let setup = match &request.trace {
             None => Scenario::preset(&request.scenario, &request.set)
-                .and_then(|scenario| scenario.setup(&request.scheduler, request.seed))
+                .and_then(|scenario| {
+                    let setup = scenario.setup(&request.scheduler, request.seed)?;
+                    let size = (scenario.classes.len(), scenario.hours);
+                    let too_much = too_much(scenario.memory(), request.lanes, size, true);
+                    too_much.map_or(Ok(setup), |issue| Err(issue.into()))
+                })
                 .map_err(|issues| issues.0)?,
-            Some(files) => replay::setup(&request.set, files, &request.scheduler, request.seed)?,
+            Some(files) => replay::setup(request, files)?,
         };
         Self::of(setup)
     }
@@ -150,7 +181,7 @@ impl Session {
         let mut so_far = Metrics::default();
         standard.shape().report(&mut so_far);
         standard.ledger().report(&mut so_far);
-        self.waits.follow(standard.waits().seconds());
+        let [wait_p50, wait_p99] = self.waits.p50_and_p99(standard.waits().seconds());
         let hours = standard.ledger().measured_hours();
         let ledger = so_far.ledger;
         let totals = self.simulation.totals();
@@ -180,8 +211,8 @@ impl Session {
             Stat::WastedGpuHours => measured(ledger.uses.stranded + ledger.uses.stalled),
             Stat::CapacityGpuHours => ledger.capacity,
             Stat::HealthMean => measured(so_far.health),
-            Stat::WaitP50 => known(self.waits.quantile(0.5)),
-            Stat::WaitP99 => known(self.waits.quantile(0.99)),
+            Stat::WaitP50 => known(wait_p50),
+            Stat::WaitP99 => known(wait_p99),
             Stat::WaitTrainMean => known(running.training_mean()),
             Stat::JobsPerHour => measured(f64::from(running.completions) / hours),
             Stat::Evictions => f64::from(running.evictions),

@@ -4,7 +4,9 @@
 //! the files is said in full, by file, row, column, value and reason ([`Finding`]); what they lack is assumed in the
 //! open ([`Assumption`]) or left out ([`Options::assume`]).
 //!
-//! What it does not do: open files, guess units, repair values, or replay the trace's own arrival times.
+//! A list that is replayed as it was recorded is read as a stream ([`recorded`]).
+//!
+//! What it does not do: open files, guess units, or repair values.
 
 use core::fmt;
 use std::sync::Arc;
@@ -20,17 +22,19 @@ use crate::workload::bootstrap::{self, Generator, Sample};
 mod assumed;
 mod classes;
 mod finding;
+mod lines;
 mod nodes;
 mod number;
 pub mod packing;
 mod pods;
+pub mod recorded;
 mod table;
 
 pub use assumed::Assumption;
 pub use finding::{Count, Finding, Kind, Severity, count};
 pub use pods::Ask;
 
-use classes::Class;
+use classes::{Class, Tally};
 use finding::Findings;
 use nodes::{Hardware, Nodes};
 use pods::Pod;
@@ -70,6 +74,16 @@ impl Default for Options {
     }
 }
 
+/// How the jobs of a trace arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrivals {
+    /// Drawn from its pods, at random and at a wanted load.
+    Bootstrap,
+    /// As they were recorded.
+    Recorded,
+}
+
 /// A trace, ready to simulate.
 #[derive(Clone, Debug)]
 pub struct Imported {
@@ -83,7 +97,9 @@ pub struct Imported {
     pub assumed: DimMask,
     /// Job classes that occur.
     pub classes: Vec<JobClass>,
-    /// Pods with a run time, in the order of the file.
+    /// How jobs arrive.
+    pub arrivals: Arrivals,
+    /// Pods with a run time, in the order of the file; none where they are replayed as recorded, row by row.
     pub samples: Arc<[Sample]>,
     /// Everything assumed, in the order in which people read it.
     pub assumptions: Vec<Assumption>,
@@ -98,11 +114,12 @@ pub struct Report {
     pub nodes: FileReport,
     /// The pod list.
     pub pods: FileReport,
-    /// Faulty rows that were left out, nodes first, by row. Empty with [`OnFault::Stop`].
+    /// Faulty rows that were left out, nodes first, by row. Empty with [`OnFault::Stop`]. Of a list that is replayed as
+    /// recorded, the first [`recorded::LISTED_A_KIND`] of each kind.
     pub faults: Vec<Finding>,
-    /// What is worth knowing, e.g. pods without a run time.
+    /// What is worth knowing, e.g. pods without a run time; likewise.
     pub notes: Vec<Finding>,
-    /// Faults and notes by kind.
+    /// Faults and notes by kind: all of them.
     pub counts: Vec<Count>,
     /// Run times that were cut to [`Options::cap`].
     pub capped: usize,
@@ -125,9 +142,10 @@ pub struct FileReport {
 /// The files cannot be used, or hold faults and the user chose to stop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// Everything found, notes too; nodes first, by row.
+    /// Everything found, notes too; nodes first, by row. Of a list that is replayed as recorded, the first
+    /// [`recorded::LISTED_A_KIND`] of each kind.
     pub findings: Vec<Finding>,
-    /// The same by kind.
+    /// By kind: all of them.
     pub counts: Vec<Count>,
 }
 
@@ -153,6 +171,11 @@ impl fmt::Display for Refused {
         for finding in self.findings.iter().filter(|finding| finding.kind.severity() != Severity::Note) {
             write!(f, "\n{finding}")?;
         }
+        for Count { kind, count } in unlisted(&self.findings, &self.counts) {
+            if kind.severity() != Severity::Note {
+                write!(f, "\n… and {count} more × {}", kind.title())?;
+            }
+        }
         if self.can_drop() {
             write!(f, "\ncorrect these rows, or choose to drop them")?;
         }
@@ -161,6 +184,16 @@ impl fmt::Display for Refused {
 }
 
 impl std::error::Error for Refused {}
+
+/// How many findings of each kind are counted and not listed.
+#[must_use]
+pub fn unlisted(listed: &[Finding], counts: &[Count]) -> Vec<Count> {
+    let left = |Count { kind, count }: Count| {
+        let listed = listed.iter().filter(|finding| finding.kind == kind).count();
+        Count { kind, count: count.saturating_sub(listed) }
+    };
+    counts.iter().copied().map(left).filter(|left| left.count > 0).collect()
+}
 
 impl Imported {
     /// Capacity of the whole cluster by dimension.
@@ -196,32 +229,12 @@ pub fn import(nodes: (&str, &str), pods: (&str, &str), options: &Options) -> Res
     let pod_table = Table::read(pods.1, &mut pod_findings);
     check_kinds_of_files(node_table.as_ref(), pod_table.as_ref(), &mut node_findings, &mut pod_findings);
 
-    let mut cluster = Nodes { kinds: Vec::new(), nodes: Vec::new() };
-    if let Some(table) = node_table.as_ref().filter(|_| !node_findings.refuses()) {
-        cluster = nodes::read(table, &mut node_findings);
-        if cluster.nodes.is_empty() && !node_findings.refuses() {
-            let reason = format!("there is no usable node in this file: {}", remedy(table));
-            node_findings.add(table.header_line, "", "", nothing_left(table), reason);
-        } else if cluster.kinds.iter().all(|kind| kind.gpus == 0) && !node_findings.refuses() {
-            let reason = "no node has a GPU, and load is a share of GPUs: choose a list with nodes that have some";
-            node_findings.add(table.header_line, "gpu", "0", Kind::NothingLeft, reason);
-            // What the pods ask for is not held against a list that is the wrong one.
-            cluster = Nodes { kinds: Vec::new(), nodes: Vec::new() };
-        }
-    }
+    let cluster = cluster(node_table.as_ref(), &mut node_findings);
     let mut list = Vec::new();
     if let Some(table) = pod_table.as_ref().filter(|_| !pod_findings.refuses()) {
         list = pods::read(table, &cluster.kinds, &mut pod_findings);
-        let reason = if list.is_empty() { "no pod with a run time" } else { "no pod with a run time asks for a GPU" };
-        if !list.iter().any(|pod| pod.gpu_milli > 0) && !cluster.kinds.is_empty() && !pod_findings.refuses() {
-            pod_findings.add(
-                table.header_line,
-                "",
-                "",
-                nothing_left(table),
-                format!("{reason}, so no load can be offered: {}", remedy(table)),
-            );
-        }
+        let has_gpus = list.iter().any(|pod| pod.gpu_milli > 0);
+        check_what_is_left(table, &cluster, list.is_empty(), has_gpus, &mut pod_findings);
     }
 
     let mut findings = node_findings.by_row();
@@ -235,29 +248,81 @@ pub fn import(nodes: (&str, &str), pods: (&str, &str), options: &Options) -> Res
 
     let present: Vec<Class> =
         Class::ALL.into_iter().filter(|class| list.iter().any(|pod| Class::of(pod) == *class)).collect();
-    let (samples, capped) = samples(&list, &cluster.kinds, &present, options);
+    let mut completer = Completer::default();
+    let mut tallies = Tally::all();
+    let mut busy = Busy::default();
+    let samples: Arc<[Sample]> = list
+        .iter()
+        .map(|pod| {
+            let (class, demand, work) = completer.complete(pod, &cluster.kinds, options);
+            tallies[class as usize].add(&demand, work);
+            busy.add(pod);
+            Sample { class: classes::id_of(&present, class), demand, tasks: 1, work, types: pod.types }
+        })
+        .collect();
+    let literal_gpus_busy = busy.gpus();
+    let arrivals = Assumption::new(
+        "arrivals",
+        "Poisson, at the rate that offers the wanted GPU load; each job is one pod of the trace, drawn evenly, its \
+         shape and its run time together",
+        format!("replayed literally these pods keep {literal_gpus_busy:.1} GPUs busy on average"),
+    );
     let counts = count(&findings);
     let (faults, notes) = findings.into_iter().partition(|finding| finding.kind.severity() == Severity::Fault);
-    let literal_gpus_busy = literal_gpus_busy(&list);
-    let traced = DimMask::of(&[Dim::Cpu, Dim::Ram, Dim::Gpu]);
     Ok(Imported {
         node_types: node_types(&cluster.kinds, options),
-        exists: if options.assume { DimMask::SEVEN } else { traced },
+        exists: existing(options),
         assumed: if options.assume { DimMask::of(&ASSUMED) } else { DimMask::EMPTY },
-        classes: classes::summarise(&present, &samples),
-        assumptions: assumptions(&cluster.kinds, &present, options, capped, literal_gpus_busy),
+        classes: classes::summarise(&tallies),
+        arrivals: Arrivals::Bootstrap,
+        assumptions: assumptions(arrivals, &cluster.kinds, &present, options, completer.capped),
         report: Report {
             nodes: FileReport { name: nodes.0.to_owned(), rows: node_table.rows_in_file, used: cluster.nodes.len() },
             pods: FileReport { name: pods.0.to_owned(), rows: pod_table.rows_in_file, used: samples.len() },
             faults,
             notes,
             counts,
-            capped,
+            capped: completer.capped,
             literal_gpus_busy,
         },
         nodes: cluster.nodes,
         samples,
     })
+}
+
+/// The dimensions that exist.
+fn existing(options: &Options) -> DimMask {
+    if options.assume { DimMask::SEVEN } else { DimMask::of(&[Dim::Cpu, Dim::Ram, Dim::Gpu]) }
+}
+
+/// The machines of a node list; none if it cannot be used, which then is a finding.
+fn cluster(table: Option<&Table>, findings: &mut Findings<'_>) -> Nodes {
+    let none = || Nodes { kinds: Vec::new(), nodes: Vec::new() };
+    let Some(table) = table.filter(|_| !findings.refuses()) else { return none() };
+    let cluster = nodes::read(table, findings);
+    if findings.refuses() {
+        return cluster;
+    }
+    if cluster.nodes.is_empty() {
+        let reason = format!("there is no usable node in this file: {}", remedy(table));
+        findings.add(table.header_line, "", "", nothing_left(table), reason);
+    } else if cluster.kinds.iter().all(|kind| kind.gpus == 0) {
+        let reason = "no node has a GPU, and load is a share of GPUs: choose a list with nodes that have some";
+        findings.add(table.header_line, "gpu", "0", Kind::NothingLeft, reason);
+        // What the pods ask for is not held against a list that is the wrong one.
+        return none();
+    }
+    cluster
+}
+
+/// Says so if no pod is left that could offer a load.
+fn check_what_is_left(table: &Table, cluster: &Nodes, is_empty: bool, has_gpus: bool, findings: &mut Findings<'_>) {
+    if has_gpus || cluster.kinds.is_empty() || findings.refuses() {
+        return;
+    }
+    let reason = if is_empty { "no pod with a run time" } else { "no pod with a run time asks for a GPU" };
+    let reason = format!("{reason}, so no load can be offered: {}", remedy(table));
+    findings.add(table.header_line, "", "", nothing_left(table), reason);
 }
 
 /// Dimensions that the trace does not have.
@@ -324,65 +389,74 @@ fn traced(cpu_milli: i32, memory_mib: i32, gpu_milli: i32) -> Amounts {
     amounts
 }
 
-/// Pods as samples, and how many run times were cut.
-fn samples(list: &[Pod], kinds: &[Hardware], present: &[Class], options: &Options) -> (Arc<[Sample]>, usize) {
-    let mut turns = [0; Class::ALL.len()];
-    let mut capped = 0;
-    let samples = list
-        .iter()
-        .map(|pod| {
-            let class = Class::of(pod);
-            let mut demand = traced(pod.cpu_milli, pod.memory_mib, pod.gpu_milli);
-            if options.assume {
-                let turn = &mut turns[class as usize];
-                let holds = kinds.iter().enumerate().filter(|(index, kind)| {
-                    pod.types.allows(*index)
-                        && pod.cpu_milli <= kind.cpu_milli
-                        && pod.memory_mib <= kind.memory_mib
-                        && pod.gpu_milli <= kind.gpus * 1000
-                });
-                assumed::complete_pod(class, *turn, holds.map(|(_, kind)| kind), &mut demand);
-                *turn += 1;
-            }
-            let mut work = Span::from_secs((pod.deleted - pod.scheduled).unsigned_abs().max(1));
-            if let Some(cap) = options.cap.filter(|cap| *cap < work) {
-                // A cap of nothing would make jobs that take no time at all.
-                work = Span(cap.as_ms().max(1));
-                capped += 1;
-            }
-            Sample { class: classes::id_of(present, class), demand, tasks: 1, work, types: pod.types }
-        })
-        .collect();
-    (samples, capped)
+/// Gives pods, one by one, what the trace does not say of them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Completer {
+    /// Pods of each class so far.
+    turns: [usize; Class::ALL.len()],
+    /// Run times that were cut.
+    capped: usize,
 }
 
-/// GPUs busy in a literal replay: GPU time ÷ time from the first start to the last end.
-fn literal_gpus_busy(list: &[Pod]) -> f64 {
-    let first = list.iter().map(|pod| pod.scheduled).min().unwrap_or(0);
-    let last = list.iter().map(|pod| pod.deleted).max().unwrap_or(0);
-    if last <= first {
-        return 0.0;
+impl Completer {
+    /// The pod's class, what it asks for, and how long it runs.
+    fn complete(&mut self, pod: &Pod, kinds: &[Hardware], options: &Options) -> (Class, Amounts, Span) {
+        let class = Class::of(pod);
+        let mut demand = traced(pod.cpu_milli, pod.memory_mib, pod.gpu_milli);
+        if options.assume {
+            let turn = &mut self.turns[class as usize];
+            let holds = kinds.iter().enumerate().filter(|(index, kind)| {
+                pod.types.allows(*index)
+                    && pod.cpu_milli <= kind.cpu_milli
+                    && pod.memory_mib <= kind.memory_mib
+                    && pod.gpu_milli <= kind.gpus * 1000
+            });
+            assumed::complete_pod(class, *turn, holds.map(|(_, kind)| kind), &mut demand);
+            *turn += 1;
+        }
+        let mut work = Span::from_secs((pod.deleted - pod.scheduled).unsigned_abs().max(1));
+        if let Some(cap) = options.cap.filter(|cap| *cap < work) {
+            // A cap of nothing would make jobs that take no time at all.
+            work = Span(cap.as_ms().max(1));
+            self.capped += 1;
+        }
+        (class, demand, work)
     }
-    let gpu_milli_seconds: i128 =
-        list.iter().map(|pod| i128::from(pod.gpu_milli) * i128::from(pod.deleted - pod.scheduled)).sum();
-    gpu_milli_seconds as f64 / 1000.0 / (last - first) as f64
+}
+
+/// How busy a literal replay keeps GPUs: GPU time ÷ time from the first start to the last end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Busy {
+    /// The first start and the last end, in seconds.
+    bounds: Option<(i64, i64)>,
+    gpu_milli_seconds: i128,
+}
+
+impl Busy {
+    fn add(&mut self, pod: &Pod) {
+        let (first, last) = self.bounds.unwrap_or((pod.scheduled, pod.deleted));
+        self.bounds = Some((first.min(pod.scheduled), last.max(pod.deleted)));
+        self.gpu_milli_seconds += i128::from(pod.gpu_milli) * i128::from(pod.deleted - pod.scheduled);
+    }
+
+    fn gpus(&self) -> f64 {
+        match self.bounds {
+            Some((first, last)) if last > first => self.gpu_milli_seconds as f64 / 1000.0 / (last - first) as f64,
+            _ => 0.0,
+        }
+    }
 }
 
 /// Everything assumed about this trace, in the order in which people read it.
 fn assumptions(
+    arrivals: Assumption,
     kinds: &[Hardware],
     present: &[Class],
     options: &Options,
     capped: usize,
-    literal_gpus_busy: f64,
 ) -> Vec<Assumption> {
     let mut lines = vec![
-        Assumption::new(
-            "arrivals",
-            "Poisson, at the rate that offers the wanted GPU load; each job is one pod of the trace, drawn evenly, its \
-             shape and its run time together",
-            format!("replayed literally these pods keep {literal_gpus_busy:.1} GPUs busy on average"),
-        ),
+        arrivals,
         Assumption::new(
             "run time",
             "scheduled_time to deletion_time, taken as the time at full speed",

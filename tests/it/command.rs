@@ -260,7 +260,7 @@ fn bad_input_ends_with_two_and_says_why() {
         (&["run", "c", "--set", "presets.hot.load=1"], "--preset hot"),
         (
             &["run", "c", "--set", "nodes=99999999999999999999"],
-            "nodes = 100000000000000000000.0 – allowed: 1 to 20000",
+            "nodes = 100000000000000000000.0 – allowed: 1 to 200000",
         ),
         (&["run", "c", "--set", "load=[1]"], "Write a number\n"),
         (&["run", "c", "--set", "load=high"], "Write a number, in a file without quotes"),
@@ -384,6 +384,21 @@ fn a_trace_runs_and_tells_what_was_assumed() {
         assert!(told.contains("1 problem") && told.contains(&key.replace('=', " = ")), "{told}");
     }
 
+    let key = "scheduler.fit_dims=sto,ioc";
+    let refused = run(&[&["run"], &trace[..], &["--assume", "off", "--set", key]].concat());
+    assert_eq!(refused.status.code(), Some(2));
+    let told = text(&refused.stderr);
+    assert!(told.contains("1 problem") && told.contains("Leave out sto,ioc"), "{told}");
+    // In a scenario file, what of a value has no say is listed as ignored, and not among the settings.
+    let dims = file("dims.toml", "[scheduler]\nfit_dims = [\"sto\"]\nscore_dims = [\"gpu\", \"ioc\"]\n");
+    let path = dims.to_str().expect("UTF-8");
+    let output = run(&[&["run", path], &trace[..], &["--seed", "1", "--assume", "off", "--json"]].concat());
+    let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let ignored = all["trace"]["ignored"].as_array().expect("a list");
+    assert_eq!(*ignored, ["scheduler.fit_dims: sto", "scheduler.score_dims: ioc"]);
+    assert!(all["settings"]["scheduler.fit_dims"].is_null());
+    assert_eq!(all["settings"]["scheduler.score_dims"], serde_json::json!(["gpu"]));
+
     for (key, why) in [
         ("nodes=3", "the trace itself brings nodes"),
         ("out_of_memory=throttle", "do not grow"),
@@ -426,12 +441,12 @@ fn faults_of_a_trace_stop_it_until_somebody_chooses() {
 fn a_node_list_that_cannot_do_is_refused_with_the_remedy() {
     let pods = file("pods-for-lists.csv", PODS);
     let header = NODES.lines().next().expect("a header");
-    let many: String = (0..20_001).map(|n| format!("n{n},64000,262144,8,T4\n")).collect();
+    let many: String = (0..200_001).map(|n| format!("n{n},64000,262144,8,T4\n")).collect();
     for (name, list, words) in [
         ("no-gpu.csv", format!("{header}\nn0,64000,262144,0,\n"), "no node has a GPU"),
         ("header.csv", format!("{header}\n"), "choose one with rows below its header"),
         ("bars.csv", NODES.replace(',', "|"), "save the file with commas"),
-        ("many.csv", format!("{header}\n{many}"), "nodes = 20001 – allowed: at most 20000 nodes"),
+        ("many.csv", format!("{header}\n{many}"), "nodes = 200001 – allowed: at most 200000 nodes"),
     ] {
         let nodes = file(name, &list);
         let (nodes, pods) = (nodes.to_str().expect("UTF-8"), pods.to_str().expect("UTF-8"));
@@ -456,4 +471,88 @@ fn every_row_that_is_left_out_is_named() {
             assert!(told.contains(&format!("many-faults.csv, row {row}, ")), "row {row} is not in\n{told}");
         }
     }
+}
+
+#[test]
+fn recorded_arrivals_are_replayed_and_named() {
+    let (nodes, pods) = (file("recorded-nodes.csv", NODES), file("recorded-pods.csv", PODS));
+    let trace = ["--trace-nodes", nodes.to_str().expect("UTF-8"), "--trace-pods", pods.to_str().expect("UTF-8")];
+    let recorded = [&["run"], &trace[..], &["--arrivals", "recorded"]].concat();
+    let output = run(&[&recorded[..], &["--json"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(all["trace"]["arrivals"], "recorded");
+    assert_eq!(all["trace"]["recorded"]["jobs"], 3);
+    // From the first arrival to the last end, 7,210 s; rounded up to a thousandth of an hour.
+    assert_eq!(all["settings"]["hours"], 2.003);
+    assert_eq!(all["settings"]["warm_up_hours"], 0.0);
+    assert!(all["settings"]["load"].is_null(), "the recording brings its own load");
+    // Four schedulers, one seed each: 1 + 0.25 + 8 GPU-hours, all of them done.
+    assert_eq!(all["runs"].as_array().expect("runs").len(), 4);
+    let hours = all["runs"][0]["metrics"]["productive_gpu_h"].as_f64().expect("a number");
+    assert!((hours - 9.25).abs() < 1e-9, "{hours}");
+    let told = text(&run(&recorded).stdout);
+    assert!(
+        told.contains("\n3 jobs as recorded in 2.0 h") && told.contains("as recorded: each pod arrives"),
+        "{told}"
+    );
+    let drawn = run(&[&["run"], &trace[..], &["--seed", "1", "--hours", "30", "--json"]].concat());
+    let all: Value = serde_json::from_slice(&drawn.stdout).expect("JSON");
+    assert_eq!(all["trace"]["arrivals"], "bootstrap");
+    assert!(all["trace"]["recorded"].is_null());
+
+    for (more, words) in [
+        (&["--load", "0.5"][..], "load = 0.5 – allowed: nothing with --arrivals recorded"),
+        (&["--set", "load=0.5"], "--arrivals bootstrap"),
+        (&["--cap-hours", "3"], "run times are replayed as recorded"),
+        (&["--hours", "1", "--warm-up-hours", "2"], "warm_up_hours = 2"),
+    ] {
+        let refused = run(&[&recorded[..], more].concat());
+        let told = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{told}");
+        assert!(told.contains("1 problem") && told.contains(words), "{told}");
+    }
+    let cut = run(&[&recorded[..], &["--hours", "1", "--json"]].concat());
+    assert!(text(&cut.stderr).contains("the recording is 2.0 h long; its first 1 h are replayed"));
+
+    let mut lines: Vec<&str> = PODS.lines().collect();
+    lines.swap(1, 2);
+    let pods = file("unsorted-pods.csv", &lines.join("\n"));
+    let trace = [trace[0], trace[1], trace[2], pods.to_str().expect("UTF-8")];
+    let refused = run(&[&["run"], &trace[..], &["--arrivals", "recorded"]].concat());
+    let told = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("unsorted-pods.csv, row 3, column creation_time, value \"0\""), "{told}");
+    assert!(told.contains("sort them by creation_time, which is column 9") && !told.contains("--on-fault"), "{told}");
+}
+
+#[test]
+fn what_does_not_fit_into_memory_is_refused_and_may_be_allowed() {
+    let vast = ["run", "c", "--set", "nodes=100000", "--hours", "0.5", "--warm-up-hours", "0", "--seed", "1"];
+    let refused = run(&[&vast[..], &["--memory", "100"]].concat());
+    let told = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    assert!(told.contains("--memory = 100 MB – allowed: at least "), "{told}");
+    assert!(told.contains("with 100000 nodes") && told.contains("Raise it if the machine has so much"), "{told}");
+
+    // A list that jobs are drawn from is held; one that is replayed is not.
+    let long: String =
+        (0..2_000).map(|n| format!("p{n},4000,16384,1,1000,,LS,Succeeded,{n},{},{n}\n", n + 60)).collect();
+    let long = format!("{}\n{long}", PODS.lines().next().expect("a header"));
+    let (nodes, pods) = (file("memory-nodes.csv", NODES), file("memory-pods.csv", &long));
+    let trace = ["--trace-nodes", nodes.to_str().expect("UTF-8"), "--trace-pods", pods.to_str().expect("UTF-8")];
+    let run_in = |memory: &str, arrivals: &str| {
+        let more =
+            ["--memory", memory, "--arrivals", arrivals, "--hours", "0.5", "--warm-up-hours", "0", "--seed", "1"];
+        run(&[&["run"], &trace[..], &more, &["--threads", "1"]].concat())
+    };
+    let refused = run_in("1", "bootstrap");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        text(&refused.stderr).contains("or replay it row by row: --arrivals recorded"),
+        "{}",
+        text(&refused.stderr)
+    );
+    assert!(run_in("20", "bootstrap").status.success());
+    assert!(run_in("20", "recorded").status.success());
 }

@@ -6,6 +6,7 @@ mod economics;
 mod openb;
 mod promises;
 mod published;
+mod recorded;
 mod replay;
 mod scenario;
 mod schedules;

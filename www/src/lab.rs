@@ -6,18 +6,19 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use leptos::prelude::*;
 use residua::probes::Metrics;
 use residua::scenario::Issue;
 use residua::stage::reel::{Frame, Reel, ReelHeader, Stat};
-use residua::stage::session::RunRequest;
+use residua::stage::session::{RunRequest, TraceFiles};
 use residua::units::SimTime;
 
 use crate::clock::{Clock, now};
 use crate::i18n::Text;
 use crate::lanes::{Lane, LaneEvent};
-use crate::link::{self, Calculation, Link, Trouble, WasteSource};
+use crate::link::{self, Calculation, Link, LinkedTrace, Trouble, WasteSource};
 use crate::numbers::Numbers;
 use crate::settings::{MOST_LANES, Settings, Trace};
 
@@ -98,10 +99,14 @@ pub struct Lab {
     pub shortcuts: RwSignal<bool>,
     /// Whether the list of shortcuts is open.
     pub help: RwSignal<bool>,
-    /// Hash of the trace a link was made with and does not carry.
-    pub missing_trace: RwSignal<Option<String>>,
-    /// Whether the reader has moved the play head, or the link has.
+    /// The trace a link was made with and does not carry.
+    pub missing_trace: RwSignal<Option<LinkedTrace>>,
+    /// Whether the play head is where it is to be: the reader has moved it, the link has, or a run's first look.
     placed: StoredValue<bool>,
+    /// Where the link wants the play head once the trace that it lacks is there.
+    linked_time: StoredValue<Option<u64>>,
+    /// Where the play head goes with the next run, if that is not the run's first look.
+    next_time: StoredValue<Option<u64>>,
     pub text: Text,
     pub numbers: Numbers,
 }
@@ -152,6 +157,8 @@ impl Lab {
             help: RwSignal::new(false),
             missing_trace: RwSignal::new(None),
             placed: StoredValue::new(false),
+            linked_time: StoredValue::new(None),
+            next_time: StoredValue::new(None),
             text,
             numbers,
         }
@@ -166,13 +173,22 @@ impl Lab {
     pub fn open(self, fragment: &str) {
         let (link, troubles) = link::parse(fragment);
         let trace = self.settings.with_untracked(|settings| settings.trace.clone());
-        let kept = trace.filter(|trace| link.trace.as_deref() == Some(&trace.hash));
+        let kept = trace.and_then(|trace| {
+            let linked = link.trace.as_ref().filter(|linked| linked.hash == trace.hash)?;
+            Some(if linked.assume == trace.files.assume {
+                trace
+            } else {
+                let files = TraceFiles { assume: linked.assume, ..trace.files.clone() };
+                Arc::new(Trace { files, hash: trace.hash.clone() })
+            })
+        });
         self.troubles.set(troubles.into_iter().filter(|t| kept.is_none() || *t != Trouble::WithoutTrace).collect());
         self.missing_trace.set(link.trace.filter(|_| kept.is_none()));
         self.calculation.set(link.calculation);
         self.numbers.currency.set(self.calculation.with_untracked(|calculation| calculation.currency));
         self.settings.set(Settings { trace: kept, ..link.settings });
         self.placed.set_value(link.time.is_some());
+        self.linked_time.set_value(link.time.filter(|_| self.missing_trace.with_untracked(Option::is_some)));
         if let Some(time) = link.time {
             self.clock.playing.set(false);
             self.clock.seek(time);
@@ -185,7 +201,7 @@ impl Lab {
         link::format(&Link {
             calculation: self.calculation.get(),
             time,
-            trace: settings.trace.as_ref().map(|trace| trace.hash.clone()).or_else(|| self.missing_trace.get()),
+            trace: settings.trace.as_deref().map(Trace::in_link).or_else(|| self.missing_trace.get()),
             settings,
         })
     }
@@ -198,7 +214,8 @@ impl Lab {
                 let wanted = settings.schedulers.get(slot).map(|scheduler| settings.request(scheduler));
                 self.holds.update_value(|holds| {
                     let hold = &mut holds[slot];
-                    if hold.asked == wanted {
+                    let is_refused = matches!(watch.progress.get_untracked(), Progress::Refused(_));
+                    if !asks_anew(hold.asked.as_ref(), wanted.as_ref(), is_refused) {
                         return;
                     }
                     hold.reel = None;
@@ -324,7 +341,8 @@ impl Lab {
                 // A first look at a cluster that has filled up, not at an empty one.
                 self.placed.set_value(true);
                 self.clock.set_extent(ready, end, step);
-                self.clock.seek(self.first_look());
+                let linked = self.next_time.try_update_value(Option::take).flatten();
+                self.clock.seek(linked.unwrap_or_else(|| self.first_look()));
             } else {
                 self.clock.set_extent(ready, end, step);
             }
@@ -429,11 +447,17 @@ impl Lab {
         self.clock.seek(time);
     }
 
-    /// Replaces the trace.
+    /// Replaces the trace. Its hours are not those of the run before, so the play head starts anew: where a link wanted it
+    /// that was made with this trace, else at the first look.
     pub fn set_trace(self, trace: Option<Trace>) {
+        let missing = self.missing_trace.get_untracked();
+        let is_linked = missing.is_some() && missing == trace.as_ref().map(Trace::in_link);
+        let linked_time = self.linked_time.try_update_value(Option::take).flatten();
+        self.next_time.set_value(linked_time.filter(|_| is_linked));
+        self.placed.set_value(false);
         self.missing_trace.set(None);
         self.troubles.update(|troubles| troubles.retain(|trouble| *trouble != Trouble::WithoutTrace));
-        self.settings.update(|settings| settings.take_trace(trace.map(std::sync::Arc::new)));
+        self.settings.update(|settings| settings.take_trace(trace.map(Arc::new)));
     }
 
     /// The share of waste that the calculator uses, and whether it can be had yet. Follows what it comes from.
@@ -444,6 +468,16 @@ impl Lab {
             // Stall is a share of what is allocated; money is paid for the whole fleet.
             WasteSource::Stalled(slot) => self.measure(slot, Measure::Stall) * self.measure(slot, Measure::Allocated),
         }
+    }
+}
+
+/// Whether a lane's worker is to be asked for `wanted`. A run that goes on does so whatever is beside it; one that was
+/// refused because of that has another chance where fewer are.
+fn asks_anew(asked: Option<&RunRequest>, wanted: Option<&RunRequest>, is_refused: bool) -> bool {
+    match (asked, wanted) {
+        (Some(asked), Some(wanted)) => !asked.is_same_run(wanted) || (is_refused && wanted.lanes < asked.lanes),
+        (None, None) => false,
+        _ => true,
     }
 }
 
@@ -481,6 +515,36 @@ impl Measure {
             Self::Productive => metrics.productive,
             Self::ProductiveHours => metrics.productive_gpu_h,
             Self::WaitP99 => metrics.wait_p99.unwrap_or(f64::NAN),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    fn a_lane_beside_goes_or_comes_and_only_what_was_refused_is_asked_for_again() {
+        let request = |lanes: usize, seed| {
+            let mut settings = Settings { seed, ..Settings::default() };
+            settings.schedulers.truncate(lanes);
+            settings.request("ragp-io")
+        };
+        let (four, three, other) = (request(4, 1), request(3, 1), request(4, 2));
+        for (asked, wanted, is_refused, expected) in [
+            (Some(&four), Some(&three), false, false),
+            (Some(&three), Some(&four), false, false),
+            (Some(&four), Some(&three), true, true),
+            (Some(&three), Some(&four), true, false),
+            (Some(&four), Some(&four), true, false),
+            (Some(&four), Some(&other), false, true),
+            (None, Some(&four), false, true),
+            (Some(&four), None, false, true),
+            (None, None, false, false),
+        ] {
+            assert_eq!(asks_anew(asked, wanted, is_refused), expected, "{asked:?}, then {wanted:?}");
         }
     }
 }

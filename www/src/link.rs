@@ -49,8 +49,17 @@ pub struct Link {
     pub calculation: Calculation,
     /// Play head, in simulated milliseconds.
     pub time: Option<u64>,
-    /// Hash of the trace that the link was made with.
-    pub trace: Option<String>,
+    /// The trace that the link was made with.
+    pub trace: Option<LinkedTrace>,
+}
+
+/// What a link says of a trace. Its files are not in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkedTrace {
+    /// Stands for the contents of its files.
+    pub hash: String,
+    /// Whether what it lacks was assumed.
+    pub assume: bool,
 }
 
 /// Something in a link that could not be taken as it stands.
@@ -99,6 +108,11 @@ pub fn parse(fragment: &str) -> (Link, Vec<Trouble>) {
             None => troubles.push(Trouble::UnknownScenario(name.to_owned())),
         }
     }
+    let assume = match value("assume") {
+        Some("on") => Some(true),
+        Some("off") => Some(false),
+        _ => None,
+    };
     for (key, value) in &pairs {
         match key.as_str() {
             "v" | "s" => {}
@@ -116,9 +130,11 @@ pub fn parse(fragment: &str) -> (Link, Vec<Trouble>) {
                 None => troubles.push(Trouble::Unknown { key: key.clone(), written: value.clone() }),
             },
             "trace" => {
-                link.trace = Some(value.clone());
+                link.trace = Some(LinkedTrace { hash: value.clone(), assume: assume.unwrap_or(true) });
                 troubles.push(Trouble::WithoutTrace);
             }
+            // Without a trace there is nothing to assume.
+            "assume" if assume.is_some() => {}
             _ => match Field::ALL.into_iter().find(|field| field.key() == key) {
                 Some(field) => number(field, value, &mut link, &mut troubles),
                 None => troubles.push(Trouble::Unknown { key: key.clone(), written: value.clone() }),
@@ -165,8 +181,12 @@ pub fn format(link: &Link) -> String {
         WasteSource::Lost(lane) => parts.push(format!("from=lost{}", lane + 1)),
         WasteSource::Stalled(lane) => parts.push(format!("from=stall{}", lane + 1)),
     }
-    if let Some(hash) = trace {
+    if let Some(LinkedTrace { hash, assume }) = trace {
         parts.push(format!("trace={hash}"));
+        // Only named where it is not as usual.
+        if !assume {
+            parts.push("assume=off".to_owned());
+        }
     }
     if let Some(time) = time {
         parts.push(format!("t={time}"));
@@ -243,6 +263,25 @@ mod tests {
         let (read, troubles) = parse(&format!("#{}", format(&link)));
         assert_eq!(troubles, []);
         assert_eq!(read, link);
+    }
+
+    #[wasm_bindgen_test]
+    fn whether_a_trace_runs_with_assumptions_is_read_back() {
+        for assume in [true, false] {
+            let trace = Some(LinkedTrace { hash: "0123456789abcdef".to_owned(), assume });
+            let link = Link { trace, ..Link::default() };
+            let written = format(&link);
+            assert_eq!(written.contains("assume"), !assume, "{written}");
+            assert_eq!(parse(&written), (link, vec![Trouble::WithoutTrace]));
+        }
+        // In any order, and never unsaid.
+        let (link, troubles) = parse("assume=off&trace=abc");
+        assert_eq!(link.trace, Some(LinkedTrace { hash: "abc".to_owned(), assume: false }));
+        assert_eq!(troubles, [Trouble::WithoutTrace]);
+        let (link, troubles) = parse("trace=abc&assume=perhaps");
+        assert_eq!(link.trace, Some(LinkedTrace { hash: "abc".to_owned(), assume: true }));
+        let unknown = Trouble::Unknown { key: "assume".to_owned(), written: "perhaps".to_owned() };
+        assert_eq!(troubles, [Trouble::WithoutTrace, unknown]);
     }
 
     #[wasm_bindgen_test]

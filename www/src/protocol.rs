@@ -106,6 +106,7 @@ mod tests {
             scheduler: "ragp-io".to_owned(),
             seed: u64::MAX - 1,
             trace: None,
+            lanes: 3,
         };
         let message = write(&Ask::Start { run: 3, request: request.clone() }).unwrap();
         let Ask::Start { run: 3, request: arrived } = read(message).unwrap() else { panic!("another request") };

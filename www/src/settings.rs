@@ -6,6 +6,8 @@ use residua::scenario::{self, Scenario, build};
 use residua::schedulers;
 use residua::stage::session::{RunRequest, TraceFiles};
 
+use crate::link::LinkedTrace;
+
 /// Most lanes side by side.
 pub const MOST_LANES: usize = 4;
 
@@ -74,8 +76,8 @@ impl Field {
             // Whole numbers up to here are exact in a double, and so in JSON and in a link.
             Self::Seed => (0.0, 9_007_199_254_740_991.0),
             Self::Load => (0.05, 1.5),
-            // What a lane can draw and simulate in a browser within seconds.
-            Self::Nodes => (4.0, 1024.0),
+            // So many fit in a browser's memory, with four lanes at usual loads; from a thousand on a run takes minutes.
+            Self::Nodes => (4.0, 10_000.0),
             Self::Degraded => (0.0, 0.5),
             Self::Storage => (0.5, 1.5),
             Self::Price => (0.0, 1000.0),
@@ -155,6 +157,13 @@ pub struct Trace {
     pub hash: String,
 }
 
+impl Trace {
+    /// What a link says of it.
+    pub fn in_link(&self) -> LinkedTrace {
+        LinkedTrace { hash: self.hash.clone(), assume: self.files.assume }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self::of_scenario(FIRST_SCENARIO)
@@ -190,6 +199,7 @@ impl Settings {
             scheduler: scheduler.to_owned(),
             seed: self.seed,
             trace: self.trace.as_ref().map(|trace| trace.files.clone()),
+            lanes: self.schedulers.len() as u32,
         }
     }
 
@@ -398,5 +408,17 @@ mod tests {
         let request = settings.request("ragp-io");
         let set: Vec<_> = request.set.iter().map(|(path, value)| (path.as_str(), value.as_str())).collect();
         assert_eq!(set, [("load", "0.85"), ("nodes", "128")]);
+    }
+
+    #[wasm_bindgen_test]
+    fn a_request_says_how_many_share_the_memory() {
+        let mut settings = Settings::default();
+        let beside_three = settings.request("ragp-io");
+        settings.schedulers.truncate(2);
+        let beside_one = settings.request("ragp-io");
+        assert_eq!((beside_three.lanes, beside_one.lanes), (4, 2));
+        assert!(beside_three.is_same_run(&beside_one), "it need not be run again for that");
+        settings.seed += 1;
+        assert!(!settings.request("ragp-io").is_same_run(&beside_one));
     }
 }

@@ -38,6 +38,8 @@ pub enum Kind {
     TooManyKinds,
     /// Without the faulty rows nothing is left to simulate.
     NothingLeft,
+    /// A row that is earlier than the one before, where rows are replayed one by one.
+    OutOfOrder,
     /// More or fewer fields than the header.
     FieldCount,
     /// A quotation mark that is not closed in its line.
@@ -62,7 +64,7 @@ pub enum Kind {
     EndBeforeStart,
     /// Larger than every node it may run on.
     FitsNoNode,
-    /// Never started or not ended: no duration to draw. Not sampled.
+    /// Never started or not ended: no duration. Not used.
     NoRunTime,
     /// Ended in the second it started. Kept, with one second.
     ZeroRunTime,
@@ -80,7 +82,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, refusals first, notes last.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::EmptyFile,
         Self::WrongFile,
         Self::MissingColumn,
@@ -88,6 +90,7 @@ impl Kind {
         Self::RepeatedColumn,
         Self::TooManyKinds,
         Self::NothingLeft,
+        Self::OutOfOrder,
         Self::FieldCount,
         Self::OpenQuote,
         Self::ControlCharacter,
@@ -119,7 +122,8 @@ impl Kind {
             | Self::NoTimeColumns
             | Self::RepeatedColumn
             | Self::TooManyKinds
-            | Self::NothingLeft => Severity::Refusal,
+            | Self::NothingLeft
+            | Self::OutOfOrder => Severity::Refusal,
             Self::FieldCount
             | Self::OpenQuote
             | Self::ControlCharacter
@@ -153,6 +157,7 @@ impl Kind {
             Self::RepeatedColumn => "repeated column",
             Self::TooManyKinds => "too many kinds of nodes",
             Self::NothingLeft => "nothing left to simulate",
+            Self::OutOfOrder => "not in order of time",
             Self::FieldCount => "wrong number of fields",
             Self::OpenQuote => "quotation mark not closed",
             Self::ControlCharacter => "control character",
@@ -165,7 +170,7 @@ impl Kind {
             Self::UnknownModel => "unknown GPU model",
             Self::EndBeforeStart => "ends before it starts",
             Self::FitsNoNode => "fits no node",
-            Self::NoRunTime => "no run time, not sampled",
+            Self::NoRunTime => "no run time, not used",
             Self::ZeroRunTime => "zero run time, taken as 1 s",
             Self::UnknownQos => "unknown qos, taken as LS",
             Self::ModelsIgnored => "GPU models without GPUs, ignored",

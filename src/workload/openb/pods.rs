@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::finding::{Findings, Kind};
 use super::nodes::Hardware;
 use super::number::MOST_GPUS;
-use super::table::{Column, Row, Table, nearest};
+use super::table::{Column, Places, Row, Table, nearest};
 use crate::workload::TypeMask;
 
 /// Columns of a pod list.
@@ -29,7 +29,7 @@ const NUM_GPU: usize = 3;
 pub(super) const GPU_MILLI: usize = 4;
 const GPU_SPEC: usize = 5;
 const QOS: usize = 6;
-const CREATED: usize = 7;
+pub(super) const CREATED: usize = 7;
 const DELETED: usize = 8;
 const SCHEDULED: usize = 9;
 
@@ -54,25 +54,38 @@ pub(super) struct Pod {
     pub(super) gpu_milli: i32,
     pub(super) types: TypeMask,
     pub(super) qos: Qos,
+    /// When it was asked for, if that is recorded.
+    pub(super) created: Option<i64>,
     pub(super) scheduled: i64,
     pub(super) deleted: i64,
 }
 
 /// Reads the pods; faulty rows and those without a run time become findings and are left out.
 pub(super) fn read(table: &Table, kinds: &[Hardware], findings: &mut Findings<'_>) -> Vec<Pod> {
+    let Some(places) = places(table, findings) else { return Vec::new() };
+    if kinds.is_empty() {
+        // Without nodes every pod would be too large; the node list's findings say what is wrong.
+        return Vec::new();
+    }
+    let mut names = BTreeMap::new();
+    table.rows.iter().filter_map(|row| pod(row, &places, kinds, &mut names, findings)).collect()
+}
+
+/// Where the columns are, unless the list cannot be used.
+pub(super) fn places(table: &Table, findings: &mut Findings<'_>) -> Option<Places> {
     if !table.header.iter().any(|name| name == "deletion_time" || name == "scheduled_time")
         && table.matches(&COLUMNS[NAME..=GPU_MILLI]) == GPU_MILLI + 1
     {
         // Name, requests, no times: the openb multigpu lists.
-        let reason = "this list has requests but no run times (columns scheduled_time and deletion_time), and a job is \
-                      drawn together with its duration; use a list that has them: openb_pod_list_default.csv or one of \
-                      the cpu*, gpushare* and gpuspec* lists";
+        let reason = "this list has requests but no run times (columns scheduled_time and deletion_time), and without \
+                      them no job can be simulated; use a list that has them: openb_pod_list_default.csv or one of the \
+                      cpu*, gpushare* and gpuspec* lists";
         findings.add(table.header_line, "", "", Kind::NoTimeColumns, reason);
-        return Vec::new();
+        return None;
     }
     let places = table.places(COLUMNS, findings);
     if findings.refuses() {
-        return Vec::new();
+        return None;
     }
     for (column, meaning) in
         [(GPU_SPEC, "every pod may run on any GPU model"), (QOS, "every pod counts as latency-sensitive (LS)")]
@@ -81,34 +94,36 @@ pub(super) fn read(table: &Table, kinds: &[Hardware], findings: &mut Findings<'_
             findings.add(table.header_line, COLUMNS[column].name, "", Kind::AbsentColumn, meaning);
         }
     }
-    let mut names = BTreeMap::new();
-    let mut pods = Vec::new();
-    if kinds.is_empty() {
-        // Without nodes every pod would be too large; the node list's findings say what is wrong.
-        return pods;
-    }
-    for row in &table.rows {
-        let before = findings.list.len();
-        let field = |column: usize| row.get(&places, column).unwrap_or_default();
-        has_own_name(row, field(NAME), &mut names, findings);
-        let request = request(row, &field, kinds, findings);
-        let times = times(row, &field, findings);
-        let faulty = findings.list[before..].iter().any(|finding| is_fault(finding.kind));
-        let qos = match field(QOS) {
-            "LS" | "Guaranteed" | "Burstable" | "" => Qos::Prompt,
-            "BE" => Qos::BestEffort,
-            other => {
-                let reason = "LS, Guaranteed, Burstable and BE are known; counted as LS";
-                findings.add(row.line, "qos", other, Kind::UnknownQos, reason);
-                Qos::Prompt
-            }
-        };
-        if let (false, Some(request), Some((scheduled, deleted))) = (faulty, request, times) {
-            let Request { cpu_milli, memory_mib, gpu_milli, types } = request;
-            pods.push(Pod { cpu_milli, memory_mib, gpu_milli, types, qos, scheduled, deleted });
+    Some(places)
+}
+
+/// The pod of a row, unless it is faulty or has no run time.
+pub(super) fn pod(
+    row: &Row,
+    places: &Places,
+    kinds: &[Hardware],
+    names: &mut BTreeMap<String, usize>,
+    findings: &mut Findings<'_>,
+) -> Option<Pod> {
+    let before = findings.list.len();
+    let field = |column: usize| row.get(places, column).unwrap_or_default();
+    has_own_name(row, field(NAME), names, findings);
+    let request = request(row, &field, kinds, findings);
+    let times = times(row, &field, findings);
+    let faulty = findings.list[before..].iter().any(|finding| is_fault(finding.kind));
+    let qos = match field(QOS) {
+        "LS" | "Guaranteed" | "Burstable" | "" => Qos::Prompt,
+        "BE" => Qos::BestEffort,
+        other => {
+            let reason = "LS, Guaranteed, Burstable and BE are known; counted as LS";
+            findings.add(row.line, "qos", other, Kind::UnknownQos, reason);
+            Qos::Prompt
         }
-    }
-    pods
+    };
+    let (false, Some(request), Some(times)) = (faulty, request, times) else { return None };
+    let Request { cpu_milli, memory_mib, gpu_milli, types } = request;
+    let Times { created, scheduled, deleted } = times;
+    Some(Pod { cpu_milli, memory_mib, gpu_milli, types, qos, created, scheduled, deleted })
 }
 
 fn is_fault(kind: Kind) -> bool {
@@ -258,8 +273,15 @@ fn too_large(request: &Request, kinds: &[Hardware]) -> Option<(usize, String)> {
     Some((NUM_GPU, reason))
 }
 
-/// When it was scheduled and deleted, in seconds. `None` if it has no run time or a faulty one.
-fn times<'a>(row: &Row, field: &impl Fn(usize) -> &'a str, findings: &mut Findings<'_>) -> Option<(i64, i64)> {
+/// When a pod was asked for, started and ended, in seconds.
+struct Times {
+    created: Option<i64>,
+    scheduled: i64,
+    deleted: i64,
+}
+
+/// Its times. `None` if it has no run time or a faulty one.
+fn times<'a>(row: &Row, field: &impl Fn(usize) -> &'a str, findings: &mut Findings<'_>) -> Option<Times> {
     let mut time = |column: usize| {
         let text = field(column);
         if text.is_empty() {
@@ -285,15 +307,15 @@ fn times<'a>(row: &Row, field: &impl Fn(usize) -> &'a str, findings: &mut Findin
                 let reason = "scheduled and deleted in the same second; taken as one second";
                 findings.add(row.line, "deletion_time", field(DELETED), Kind::ZeroRunTime, reason);
             }
-            Some((scheduled, deleted))
+            Some(Times { created: created.flatten(), scheduled, deleted })
         }
         (None, _) => {
-            let reason = "it was never scheduled, so there is no duration to draw";
+            let reason = "it was never scheduled, so it has no run time";
             findings.add(row.line, "scheduled_time", "", Kind::NoRunTime, reason);
             None
         }
         (_, None) => {
-            let reason = "its end is not recorded, so there is no duration to draw";
+            let reason = "its end is not recorded, so it has no run time";
             findings.add(row.line, "deletion_time", "", Kind::NoRunTime, reason);
             None
         }

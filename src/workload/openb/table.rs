@@ -20,11 +20,12 @@ pub(super) struct Row {
     fields: Vec<String>,
 }
 
-/// A file's header and rows.
+/// A file's header and, unless they are read one by one, its rows.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) header_line: usize,
     pub(super) header: Vec<String>,
+    separator: u8,
     /// Rows with as many fields as the header and without control characters; the others are findings.
     pub(super) rows: Vec<Row>,
     /// All rows, with those that are findings.
@@ -34,6 +35,13 @@ pub(super) struct Table {
 /// Where each wanted column is, by position in the list that was asked for.
 #[derive(Debug)]
 pub(super) struct Places(Vec<Option<usize>>);
+
+impl Places {
+    /// Where wanted column `column` is, if the file has it.
+    pub(super) fn of(&self, column: usize) -> Option<usize> {
+        self.0[column]
+    }
+}
 
 impl Row {
     /// The field of wanted column `column`; `None` if the file does not have that column.
@@ -51,50 +59,50 @@ impl Table {
             findings.add(1, "", "", Kind::EmptyFile, "there is nothing in this file");
             return None;
         };
-        let separator = separator_of(header_text);
-        if separator != b',' {
-            let name = if separator == b'\t' { "tabs" } else { "semicolons" };
-            findings.add(
-                header_line,
-                "",
-                "",
-                Kind::Separator,
-                format!("fields are separated by {name}; read as such"),
-            );
-        }
-        // Names of columns are repeated in findings; one that steers is none of this format.
-        let names = split(header_text, separator).into_iter();
-        let header: Vec<String> = names.map(|name| visible(&name.to_ascii_lowercase(), &[])).collect();
-        let mut table = Self { header_line, header, rows: Vec::new(), rows_in_file: 0 };
+        let mut table = Self::of_header(header_line, header_text, findings);
         for (line, text) in lines {
-            table.rows_in_file += 1;
-            if text.bytes().filter(|&byte| byte == b'"').count() % 2 == 1 {
-                findings.add(
-                    line,
-                    "",
-                    text,
-                    Kind::OpenQuote,
-                    "close the quotation mark in the same line, or remove it",
-                );
-                continue;
-            }
-            let fields = split(text, separator);
-            if fields.len() != table.header.len() {
-                let reason = format!("{} fields, but the header has {}", fields.len(), table.header.len());
-                findings.add(line, "", text, Kind::FieldCount, reason);
-                continue;
-            }
-            let steering = |field: &String| field.chars().any(steers);
-            if !fields.iter().any(steering) {
-                table.rows.push(Row { line, fields });
-                continue;
-            }
-            for (name, field) in table.header.iter().zip(&fields).filter(|(_, field)| steering(field)) {
-                let reason = "nobody sees this character, and no field of this format has one; remove it";
-                findings.add(line, name, field, Kind::ControlCharacter, reason);
-            }
+            let row = table.row(line, text, findings);
+            table.rows.extend(row);
         }
         Some(table)
+    }
+
+    /// A table of which only the header is known.
+    pub(super) fn of_header(line: usize, text: &str, findings: &mut Findings<'_>) -> Self {
+        let separator = separator_of(text);
+        if separator != b',' {
+            let name = if separator == b'\t' { "tabs" } else { "semicolons" };
+            let reason = format!("fields are separated by {name}; read as such");
+            findings.add(line, "", "", Kind::Separator, reason);
+        }
+        // Names of columns are repeated in findings; one that steers is none of this format.
+        let names = split(text, separator).into_iter();
+        let header = names.map(|name| visible(&name.to_ascii_lowercase(), &[])).collect();
+        Self { header_line: line, header, separator, rows: Vec::new(), rows_in_file: 0 }
+    }
+
+    /// The next line as a row, unless it is none; counts it.
+    pub(super) fn row(&mut self, line: usize, text: &str, findings: &mut Findings<'_>) -> Option<Row> {
+        self.rows_in_file += 1;
+        if text.bytes().filter(|&byte| byte == b'"').count() % 2 == 1 {
+            findings.add(line, "", text, Kind::OpenQuote, "close the quotation mark in the same line, or remove it");
+            return None;
+        }
+        let fields = split(text, self.separator);
+        if fields.len() != self.header.len() {
+            let reason = format!("{} fields, but the header has {}", fields.len(), self.header.len());
+            findings.add(line, "", text, Kind::FieldCount, reason);
+            return None;
+        }
+        let steering = |field: &String| field.chars().any(steers);
+        if !fields.iter().any(steering) {
+            return Some(Row { line, fields });
+        }
+        for (name, field) in self.header.iter().zip(&fields).filter(|(_, field)| steering(field)) {
+            let reason = "nobody sees this character, and no field of this format has one; remove it";
+            findings.add(line, name, field, Kind::ControlCharacter, reason);
+        }
+        None
     }
 
     /// How many of `columns` the header has.

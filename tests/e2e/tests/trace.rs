@@ -61,6 +61,11 @@ fn two_dropped_files_run_in_all_lanes() {
         // Before the end of the run: until then "done" may still be said of the run before.
         lab.location("the address names the trace", "location.hash.includes('trace=')").await?;
         lab.until_done().await?;
+        // Where the play head starts, measuring has begun.
+        let kpi = "document.querySelector('[data-testid=kpi][data-metric=f_lost]')";
+        let is_measured =
+            format!("Number.isFinite(parseFloat({kpi}.dataset.value)) && /\\d/.test({kpi}.textContent)");
+        lab.until("a measure shows a number", &is_measured).await?;
         lab.expect_clean().await
     });
 }
@@ -103,6 +108,7 @@ fn a_trace_without_storage_says_that_nothing_rebuilds() {
         .await?;
         lab.click("trace-run").await?;
         lab.location("the address names the trace", "location.hash.includes('trace=')").await?;
+        lab.location("and that nothing is assumed", "location.hash.includes('assume=off')").await?;
         let rebuilding = "document.querySelector('[data-field=deg]')";
         let is_silent = format!("{rebuilding}.disabled && {rebuilding}.value === '0'");
         lab.until("the share of rebuilding nodes is 0 and cannot be changed", &is_silent).await?;

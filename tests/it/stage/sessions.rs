@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use residua::engine::Simulation;
 use residua::scenario::{PRESETS, Scenario};
-use residua::stage::reel::{NodeState, Reel, Stat};
+use residua::stage::reel::{LANE_BYTES, NodeState, Reel, Stat};
 use residua::stage::session::{RunRequest, Session, TraceFiles};
 use residua::units::SimTime;
 use residua::workload::openb::OnFault;
@@ -19,6 +19,7 @@ fn request(scenario: &str, scheduler: &str) -> RunRequest {
         scheduler: scheduler.to_owned(),
         seed: 7,
         trace: None,
+        lanes: 4,
     }
 }
 
@@ -250,6 +251,38 @@ fn settings_of_storage_without_storage_are_problems() {
     assert_eq!(paths, ["rebuilds.degraded_share", "scheduler.safety"], "{issues:#?}");
 }
 
+/// A key that names dimensions is silent in part: what the trace lacks is named, and nothing is cut unsaid.
+#[test]
+fn dimensions_that_a_trace_does_not_have_are_problems() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openb");
+    let files = trace(&folder, "nodes.csv", "pods.csv").unwrap();
+    let start = |assume, key: &str, value: &str| {
+        let trace = Some(TraceFiles { assume, ..files.clone() });
+        let set = vec![(key.to_owned(), value.to_owned())];
+        let refused = Session::start(&RunRequest { set, trace, ..request("a-balanced", "ragp-io") }).err();
+        refused.unwrap_or_default().into_iter().map(|issue| issue.to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        start(false, "scheduler.fit_dims", "sto,ioc"),
+        [
+            "scheduler.fit_dims = sto,ioc – allowed: some of cpu,ram,gpu, which the trace has. Leave out sto,ioc, or let \
+          the missing dimensions be assumed"
+        ]
+    );
+    let said = start(false, "scheduler.score_dims", "gpu,sto");
+    assert!(said.len() == 1 && said[0].contains(". Leave out sto, or"), "{said:?}");
+    let said = start(false, "scheduler.score_dims", "sto");
+    assert!(said.len() == 1 && said[0].contains(". Name one of these, or"), "{said:?}");
+    for (assume, key, value) in [
+        (true, "scheduler.fit_dims", "sto,ioc"),
+        (true, "scheduler.score_dims", "gpu,sto"),
+        (false, "scheduler.score_dims", "gpu,cpu"),
+        (false, "scheduler.fit_dims", "own"),
+    ] {
+        assert!(start(assume, key, value).is_empty(), "{key} = {value}: {:?}", start(assume, key, value));
+    }
+}
+
 /// None is left out on the way from a worker to the page, however many there are.
 #[test]
 fn every_fault_of_a_trace_is_a_problem_of_its_own() {
@@ -276,4 +309,84 @@ fn a_faulty_trace_is_refused_with_file_and_row() {
         issues.iter().any(|issue| issue.path == "nodes_faulty.csv:3:cpu_milli" && issue.value == "-96000"),
         "{issues:#?}"
     );
+}
+
+/// What a browser's memory does not hold is refused with a size that it does hold.
+#[test]
+fn a_run_that_a_browser_does_not_hold_is_refused_with_the_remedy() {
+    let with = |nodes: &str| RunRequest {
+        set: [("nodes", nodes), ("hours", "24"), ("load", "0.7")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .to_vec(),
+        ..request("c-storage-stress", "ragp-io")
+    };
+    Session::start(&with("10000")).expect("ten thousand nodes for a day fit");
+    let issues = Session::start(&with("20000")).expect_err("too much");
+    assert_eq!((issues.len(), issues[0].path.as_str(), issues[0].value.as_str()), (1, "nodes", "20000"));
+    assert!(
+        issues[0].allowed.starts_with("what takes at most 67 MB of memory in each of 4 lanes; this takes about ")
+    );
+    let nodes =
+        issues[0].remedy.strip_prefix("Take at most ").and_then(|rest| rest.split_once(" nodes")).expect("nodes").0;
+    Session::start(&with(nodes)).expect("the advice helps");
+}
+
+/// What a lane may take is what the lanes beside it leave.
+#[test]
+fn fewer_lanes_may_be_larger() {
+    let hot = |lanes, nodes: &str, load: &str| {
+        let set = [("nodes", nodes), ("load", load), ("hours", "30")];
+        let set = set.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+        Session::start(&RunRequest { set, lanes, ..request("c-storage-stress", "first-fit-5d") }).map(|_| ())
+    };
+    // Thirty hours of a thousand nodes: what waits in the end is taken to be 13 MB at load 0.95, 73 at 1.2 and 175 at 1.5.
+    for (load, most) in [("0.85", 4), ("0.95", 4), ("1", 4), ("1.2", 3), ("1.5", 2)] {
+        for lanes in 1..=4 {
+            let outcome = hot(lanes, "1000", load);
+            assert_eq!(outcome.is_ok(), lanes <= most, "{lanes} lanes at {load}: {outcome:?}");
+        }
+    }
+    let refused = hot(4, "1000", "1.5").expect_err("too much for four");
+    assert!(refused[0].remedy.contains("fewer lanes"), "{refused:?}");
+    assert!(!hot(1, "10000", "1.5").expect_err("too much for one").remove(0).remedy.contains("lanes"));
+}
+
+/// What is estimated is about what a run holds, so that neither is refused what fits nor taken what does not. In small
+/// clusters luck counts for more; their queues are no more than a few megabytes.
+#[test]
+fn what_waits_at_once_is_what_was_estimated() {
+    for (id, load) in
+        [("a-balanced", "1.2"), ("b-bursty", "0.8"), ("c-storage-stress", "1.2"), ("d-breathing", "1.5")]
+    {
+        let set = [("nodes", "96"), ("load", load)].map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let scenario = residua::scenario::Scenario::preset(id, &set).unwrap();
+        let mut simulation = residua::engine::Simulation::new(scenario.setup("first-fit-5d", 3).unwrap()).unwrap();
+        simulation.run_to_end();
+        let (held, most) = (simulation.held().slots as f64, scenario.memory().most_jobs());
+        assert!(
+            (held / 1.1..2.1 * held + 1_000.0).contains(&most),
+            "{id} at {load}: {held} jobs, {most:.0} estimated"
+        );
+    }
+}
+
+/// However large a run: its frames fit, the last is at its end, and any moment is found.
+#[test]
+fn the_frames_of_a_large_run_fit_and_can_be_sought() {
+    let large = RunRequest {
+        set: [("nodes", "10000"), ("hours", "24"), ("warm_up_hours", "0"), ("load", "0.05")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .to_vec(),
+        ..request("c-storage-stress", "first-fit-5d")
+    };
+    let mut session = Session::start(&large).unwrap();
+    let header = session.header().clone();
+    let bytes = header.frame_words() as u64 * 4 * u64::from(header.frames);
+    assert!(bytes <= LANE_BYTES && bytes > LANE_BYTES * 9 / 10, "{bytes} bytes");
+    assert_eq!(header.time_of(header.frames as usize - 1), SimTime(24 * 3_600_000));
+    let mut reel = Reel::new(header.clone()).unwrap();
+    reel.push(&session.advance(3).words).unwrap();
+    let second = reel.index_at(SimTime(2 * header.interval_ms - 1));
+    assert_eq!((reel.len(), second), (3, 1));
+    assert_eq!(reel.frame(second).unwrap().time(), header.time_of(1));
 }

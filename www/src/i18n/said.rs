@@ -191,6 +191,7 @@ mod tests {
 
     #[wasm_bindgen_test]
     fn all_that_is_found_and_assumed_in_a_trace_is_said_in_spanish() {
+        use residua::workload::openb::recorded::{Opener, Trouble, survey};
         use residua::workload::openb::{self, Kind, OnFault, Options};
 
         let mut kinds = BTreeSet::new();
@@ -216,6 +217,29 @@ mod tests {
                 }
             }
         }
+        // What is said only where arrivals are replayed as recorded.
+        let header = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,deletion_time,scheduled_time";
+        let recordings = [
+            format!("{header},creation_time\na,1,1,1,1000,9,5,4\nb,1,1,1,1000,9,5,\nc,1,1,1,1000,9,5,3\n"),
+            format!("{header}\na,1,1,1,1000,9,5\n"),
+            format!("{header},creation_time\na,1,1,1,1000,9,5,4\n"),
+        ];
+        for pods in recordings {
+            let opener = Opener::new(move || Ok(Box::new(std::io::Cursor::new(pods.clone().into_bytes()))));
+            let nodes = ("n", "sn,cpu_milli,memory_mib,gpu,model\na,1000,1024,2,T4\n");
+            match survey(nodes, ("p", &opener), &Options::default(), |_| {}) {
+                Ok(recorded) => said.extend(
+                    recorded.trace.assumptions.into_iter().flat_map(|line| [line.what, line.value, line.reason]),
+                ),
+                Err(Trouble::Refused(refused)) => {
+                    for finding in refused.findings {
+                        kinds.insert(finding.kind);
+                        said.insert(finding.reason);
+                    }
+                }
+                Err(Trouble::Unreadable(why)) => panic!("{why}"),
+            }
+        }
         let missing: Vec<_> = Kind::ALL.into_iter().filter(|kind| !kinds.contains(kind)).collect();
         assert!(missing.is_empty(), "no file has {missing:?}");
         let silent: Vec<_> = said.iter().filter(|text| translated(Lang::Es, text).is_none()).collect();
@@ -225,6 +249,7 @@ mod tests {
     #[wasm_bindgen_test]
     fn the_problems_of_a_run_are_said_in_spanish() {
         use residua::scenario::Scenario;
+        use residua::stage::session::{RunRequest, Session};
 
         let sets: &[&[(&str, &str)]] = &[
             &[("nodes", "4"), ("load", "0.05")],
@@ -244,6 +269,22 @@ mod tests {
             }
         }
         assert!(found > 1, "{found} problems");
+        let request = RunRequest {
+            scenario: "c-storage-stress".to_owned(),
+            set: vec![("nodes".to_owned(), "10000".to_owned()), ("load".to_owned(), "1.5".to_owned())],
+            scheduler: "ragp-io".to_owned(),
+            seed: 1,
+            trace: None,
+            lanes: 1,
+        };
+        for lanes in [1, 3] {
+            let request = RunRequest { lanes, ..request.clone() };
+            let issue = Session::start(&request).expect_err("more memory than a browser has").remove(0);
+            assert!(issue.allowed.contains(" MB of memory"), "{issue}");
+            for text in [&issue.allowed, &issue.remedy] {
+                assert!(translated(Lang::Es, text).is_some(), "no Spanish for {text:?}");
+            }
+        }
         let error = residua::error::Error::Setup("x".to_owned()).to_string();
         assert_eq!(translated(Lang::Es, &error).as_deref(), Some("esta simulación no puede empezar: x"));
     }
@@ -257,6 +298,7 @@ mod tests {
         ("src/scenario/check.rs", include_str!("../../../src/scenario/check.rs")),
         ("src/scenario/field.rs", include_str!("../../../src/scenario/field.rs")),
         ("src/scenario/issues.rs", include_str!("../../../src/scenario/issues.rs")),
+        ("src/scenario/memory.rs", include_str!("../../../src/scenario/memory.rs")),
         ("src/scenario/presets.rs", include_str!("../../../src/scenario/presets.rs")),
         ("src/scenario/read.rs", include_str!("../../../src/scenario/read.rs")),
         ("src/scenario/schema.rs", include_str!("../../../src/scenario/schema.rs")),
@@ -279,10 +321,12 @@ mod tests {
         ("src/workload/openb/assumed.rs", include_str!("../../../src/workload/openb/assumed.rs")),
         ("src/workload/openb/classes.rs", include_str!("../../../src/workload/openb/classes.rs")),
         ("src/workload/openb/finding.rs", include_str!("../../../src/workload/openb/finding.rs")),
+        ("src/workload/openb/lines.rs", include_str!("../../../src/workload/openb/lines.rs")),
         ("src/workload/openb/nodes.rs", include_str!("../../../src/workload/openb/nodes.rs")),
         ("src/workload/openb/number.rs", include_str!("../../../src/workload/openb/number.rs")),
         ("src/workload/openb/packing.rs", include_str!("../../../src/workload/openb/packing.rs")),
         ("src/workload/openb/pods.rs", include_str!("../../../src/workload/openb/pods.rs")),
+        ("src/workload/openb/recorded.rs", include_str!("../../../src/workload/openb/recorded.rs")),
         ("src/workload/openb/table.rs", include_str!("../../../src/workload/openb/table.rs")),
         ("www/src/lanes.rs", include_str!("../lanes.rs")),
         ("www/src/worker.rs", include_str!("../worker.rs")),

@@ -372,6 +372,9 @@ fn describe(text: Text, numbers: Numbers, node: &NodeFrame) -> String {
     parts.join(" · ")
 }
 
+/// Rows of a table at once: tens of thousands would stop the page each time they are written.
+const MOST_ROWS: usize = 500;
+
 /// The same as a table: every node, what is left in each dimension, its state.
 #[component]
 pub fn NodeTable(lane: usize) -> impl IntoView {
@@ -388,13 +391,19 @@ pub fn NodeTable(lane: usize) -> impl IntoView {
             time.set(shown);
         }
     });
+    let nodes = move || {
+        lab.watches[lane].run.track();
+        lab.with_header(lane, |header| header.nodes as usize).unwrap_or(0)
+    };
+    let chosen = RwSignal::new(0_usize);
+    // Another run may have fewer nodes.
+    let first = move || chosen.get().min(nodes().saturating_sub(1) / MOST_ROWS * MOST_ROWS);
     let rows = move || {
         lab.watches[lane].frames.track();
-        let time = time.get();
+        let (time, first) = (time.get(), first());
         lab.with_frame(lane, time, |frame| {
-            frame
-                .nodes()
-                .enumerate()
+            (first..first + MOST_ROWS)
+                .map_while(|index| Some((index, frame.node(index)?)))
                 .map(|(index, node)| {
                     let axes: String = glyph::AXES
                         .into_iter()
@@ -410,7 +419,45 @@ pub fn NodeTable(lane: usize) -> impl IntoView {
         })
         .unwrap_or_default()
     };
+    let turn = move || {
+        let (first, nodes) = (first(), nodes());
+        let last = (first + MOST_ROWS).min(nodes);
+        (nodes > MOST_ROWS).then(|| {
+            view! {
+                <p class="tools">
+                    <button
+                        type="button"
+                        class="button button-quiet"
+                        disabled=first == 0
+                        on:click=move |_| chosen.set(first.saturating_sub(MOST_ROWS))
+                    >
+                        {text.t("grid.rows_before")}
+                    </button>
+                    <span>
+                        {text.tf(
+                            "grid.rows_shown",
+                            &[
+                                ("first", &numbers.whole(first as f64)),
+                                ("last", &numbers.whole(last.saturating_sub(1) as f64)),
+                                ("nodes", &numbers.whole(nodes as f64)),
+                            ],
+                        )}
+                    </span>
+                    <button
+                        type="button"
+                        class="button button-quiet"
+                        data-testid="rows-after"
+                        disabled=last == nodes
+                        on:click=move |_| chosen.set(first + MOST_ROWS)
+                    >
+                        {text.t("grid.rows_after")}
+                    </button>
+                </p>
+            }
+        })
+    };
     view! {
+        {turn}
         <div class="node-table" tabindex="0" role="region" aria-label=move || text.t("grid.table")>
             <table>
                 <thead>

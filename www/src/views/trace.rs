@@ -132,6 +132,12 @@ pub fn TraceDrop() -> impl IntoView {
     let unread = RwSignal::new(None::<Unread>);
     let on_fault = RwSignal::new(OnFault::Stop);
     let assume = RwSignal::new(true);
+    // A link says how its trace was read.
+    Effect::new(move |_| {
+        if let Some(linked) = lab.missing_trace.get() {
+            assume.set(linked.assume);
+        }
+    });
     let outcome = Memo::new(move |_| files.with(|files| import(files, on_fault.get(), assume.get())));
 
     let open = move || {
