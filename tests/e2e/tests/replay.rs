@@ -219,7 +219,15 @@ fn faults_and_strays_are_told_in_spanish() {
         ensure!(left_out.contains("carta.txt"), "{left_out}");
         let report = "[data-testid='replay-report']";
         let found = text_of(&lab, report).await?;
-        for part in ["orden_1.txt", "uno", "77", "medias.csv", "alloc_mean", "mucho", "hace falta un porcentaje"] {
+        for part in [
+            "orden_1.txt",
+            "uno",
+            "77",
+            "medias.csv",
+            "alloc_mean",
+            "mucho",
+            "hace falta un número de 0 a 100, en tanto por ciento",
+        ] {
             ensure!(found.contains(part), "{part} in {found}");
         }
         let english = text_of(&lab, &format!("{report} [lang='en']")).await?;
