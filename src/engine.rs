@@ -62,6 +62,8 @@ pub struct Simulation<P: Probe> {
     scheduler: Box<dyn port::Scheduler>,
     /// Draws among equals, if ties are broken at random.
     ties: Stream,
+    /// Where the next search for a sample of the feasible nodes starts.
+    look_from: NodeId,
     totals: Totals,
     /// Nodes that this event changed.
     touched: Vec<NodeId>,
@@ -103,6 +105,7 @@ impl<P: Probe> Simulation<P> {
             rebuild_streams,
             scheduler,
             ties: Stream::new(setup.seed, Purpose::Ties, 0, 0),
+            look_from: NodeId(0),
             totals: Totals { capacity_milli: cluster.total_gpu_milli(), ..Totals::default() },
             touched: cluster.ids().collect(),
             is_touched: vec![true; cluster.len()],

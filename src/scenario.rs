@@ -190,6 +190,8 @@ pub struct SchedulerSpec {
     pub cordon: f64,
     /// Share of future growth that is planned for.
     pub foresight: f64,
+    /// Feasible nodes that a decision scores; 0: all.
+    pub sample: u32,
     /// Values of the cards' knobs by key, where they differ from the card's default.
     pub knobs: BTreeMap<String, f64>,
 }
@@ -411,6 +413,7 @@ impl Scenario {
                 safety: missing,
                 cordon: missing,
                 foresight: missing,
+                sample: 0,
                 knobs: BTreeMap::new(),
             },
             node_types: Vec::new(),

@@ -140,6 +140,7 @@ impl Entry {
             cordon_ppm: 0,
             foresight_ppm: 0,
             knobs: self.card.knobs.iter().map(|knob| knob.default).collect(),
+            sample: 0,
             ties: Ties::Fixed,
         }
     }

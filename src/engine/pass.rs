@@ -2,6 +2,10 @@
 //!
 //! What a failed attempt found out is remembered, and only nodes that gained since are looked at again. That is
 //! exact: a node on which a task did not fit can only hold it after it has gained.
+//!
+//! Where a sample of the feasible nodes is enough, a search goes round the cluster from where the last one stopped and
+//! ends as soon as it has that many, as kube-scheduler does. An attempt that fails has looked at every node, so what it
+//! found out is as good as without sampling.
 
 use crate::cluster::{DeviceMask, NodeId};
 use crate::engine::belief::Belief;
@@ -150,7 +154,8 @@ impl<P: Probe> Simulation<P> {
     /// where that is not so, or where it wants a list.
     fn start_by_search(&mut self, slot: u32, ask: &Ask, dims: DimMask) -> Option<bool> {
         let must_look_everywhere = self.queue.gains_since(self.jobs[slot].memory.seen).is_none();
-        let may_search = ask.tasks == 1 && self.remembers && self.setup.scheduler.ties == Ties::Fixed;
+        let choice = &self.setup.scheduler;
+        let may_search = ask.tasks == 1 && self.remembers && choice.ties == Ties::Fixed && choice.sample == 0;
         if !may_search || !must_look_everywhere {
             return None;
         }
@@ -213,7 +218,9 @@ impl<P: Probe> Simulation<P> {
         };
         candidates.feasible.clear();
         let mut slots: u32 = 0;
-        if is_partial {
+        if self.setup.scheduler.sample > 0 {
+            slots = self.take_sample(slot, ask, dims, is_partial, &mut candidates);
+        } else if is_partial {
             for &node in &candidates.looked_at {
                 if self.belief.fits(node, ask, dims) {
                     slots += self.take_if_allowed(node, slot, ask, dims, &mut candidates.feasible);
@@ -237,6 +244,59 @@ impl<P: Probe> Simulation<P> {
         }
         self.candidates = candidates;
         is_enough
+    }
+
+    /// Makes the first feasible nodes of a round through the cluster the feasible ones, as many as the sample and the
+    /// tasks need; says for how many tasks they have room. The round starts where the last one stopped; with
+    /// `is_partial` no other nodes are feasible than those looked at.
+    fn take_sample(
+        &mut self,
+        slot: u32,
+        ask: &Ask,
+        dims: DimMask,
+        is_partial: bool,
+        candidates: &mut Candidates,
+    ) -> u32 {
+        let Candidates { looked_at, feasible, .. } = candidates;
+        let (start, count) = (self.look_from, self.cluster.len() as u32);
+        let (slots, last) = if is_partial {
+            let (before, from) = looked_at.split_at(looked_at.partition_point(|node| *node < start));
+            self.take_until_enough(from.iter().chain(before).copied(), slot, ask, dims, feasible)
+        } else {
+            let round = (start.0..count).chain(0..start.0).map(NodeId);
+            self.take_until_enough(round, slot, ask, dims, feasible)
+        };
+        // A whole round ends where it started.
+        if let Some(NodeId(last)) = last {
+            self.look_from = NodeId((last + 1) % count);
+        }
+        // Those before the start were found last.
+        let found_first = feasible.partition_point(|node| *node >= start);
+        feasible.rotate_left(found_first);
+        slots
+    }
+
+    /// Adds feasible nodes of `round` until there are enough of them; says for how many tasks they have room, and which
+    /// was the last if there were enough.
+    fn take_until_enough(
+        &self,
+        round: impl Iterator<Item = NodeId>,
+        slot: u32,
+        ask: &Ask,
+        dims: DimMask,
+        feasible: &mut Vec<NodeId>,
+    ) -> (u32, Option<NodeId>) {
+        let (wanted, tasks) = (self.setup.scheduler.sample as usize, u32::from(ask.tasks));
+        let mut slots = 0;
+        for node in round {
+            if self.belief.fits(node, ask, dims) {
+                slots += self.take_if_allowed(node, slot, ask, dims, feasible);
+                if feasible.len() >= wanted && slots >= tasks {
+                    return (slots, Some(node));
+                }
+            }
+        }
+        (slots, None)
     }
 
     /// Adds a node with room to the feasible ones unless a rule keeps the job off it; says for how many tasks.

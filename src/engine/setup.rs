@@ -124,6 +124,10 @@ pub struct Choice {
     pub foresight_ppm: u32,
     /// Values of the card's knobs, in their order.
     pub knobs: Vec<f64>,
+    /// A decision scores no more feasible nodes than it needs and this many, looking round the cluster from where the
+    /// last one stopped; 0: it scores all.
+    #[serde(default)]
+    pub sample: u32,
     /// What happens among equally good nodes.
     #[serde(default)]
     pub ties: Ties,

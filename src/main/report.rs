@@ -206,6 +206,7 @@ fn heading(experiment: &Experiment<'_>) -> String {
     } else {
         String::new()
     };
+    let sampled = sampled(settings.scheduler.sample, nodes);
     let load = match experiment.trace.and_then(Trace::recorded) {
         Some(recorded) => format!(
             "{} jobs as recorded in {:.1} h, which offer a load of {:.4}",
@@ -216,8 +217,19 @@ fn heading(experiment: &Experiment<'_>) -> String {
         None => format!("load {}", settings.load),
     };
     format!(
-        "{what}\n{load}, {nodes} {of_nodes}, {gpus} GPUs, {} h of which the first {} h are not measured, {seeds}\n{few}",
+        "{what}\n{load}, {nodes} {of_nodes}, {gpus} GPUs, {} h of which the first {} h are not measured, {seeds}\n{sampled}{few}",
         settings.hours, settings.warm_up_hours
+    )
+}
+
+/// That schedulers did not see all there was, where it is so.
+fn sampled(sample: u32, nodes: usize) -> String {
+    if sample == 0 || sample as usize >= nodes {
+        return String::new();
+    }
+    format!(
+        "Sampled: a decision scores the first {sample} feasible nodes it comes to, of {nodes}, and goes on from there the \
+         next time. docs/performance.md says what is lost; scheduler.sample=0 scores all.\n"
     )
 }
 

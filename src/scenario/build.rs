@@ -322,6 +322,7 @@ impl Scenario {
             safety_ppm: ppm(settings.safety),
             cordon_ppm: ppm(settings.cordon),
             foresight_ppm: ppm(settings.foresight),
+            sample: settings.sample,
             knobs: entry.card.knobs.iter().map(knob).collect(),
             ..entry.choice()
         })

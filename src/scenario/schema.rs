@@ -169,6 +169,13 @@ pub(super) const KEYS: &[Key<Scenario>] = &[
         0..1,
         "Part of a job's future growth that is planned for at admission."
     ),
+    key!(
+        scheduler.sample,
+        "nodes",
+        0..200000,
+        "Feasible nodes that a decision scores, looking on from where the last one stopped as kube-scheduler does; 0: all. \
+         Measured with RAGP-I/O on 1000 nodes: 100 lose 0.3 points of F_lost, 30 lose 1.1."
+    ),
 ];
 
 /// Keys of a node type, below `node_types.ID`.

@@ -290,6 +290,24 @@ fn bad_input_ends_with_two_and_says_why() {
 }
 
 #[test]
+fn a_run_that_samples_says_so() {
+    let told = |sample: &str| {
+        let set = format!("scheduler.sample={sample}");
+        let output = run(&[SMALL, &["--schedulers", "ragp-io", "--set", &set]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let sampled = told("3");
+    assert!(
+        sampled.contains("\nSampled: a decision scores the first 3 feasible nodes it comes to, of 12,"),
+        "{sampled}"
+    );
+    assert!(sampled.contains("docs/performance.md"), "{sampled}");
+    // As many as there are nodes is no sample.
+    assert!(!told("12").contains("Sampled") && !told("0").contains("Sampled"));
+}
+
+#[test]
 fn list_names_everything() {
     let output = run(&["list"]);
     assert!(output.status.success());

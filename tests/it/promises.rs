@@ -76,9 +76,11 @@ fn choice() -> impl Strategy<Value = schedulers::Choice> {
         prop_oneof![Just(0u32), Just(750_000)],
         0..=1_000_000u32,
         prop_oneof![Just(Ties::Fixed), Just(Ties::Drawn)],
+        prop_oneof![Just(0u32), 1..5u32],
     )
-        .prop_map(|(entry, safety_ppm, cordon_ppm, foresight_ppm, ties)| schedulers::Choice {
+        .prop_map(|(entry, safety_ppm, cordon_ppm, foresight_ppm, ties, sample)| schedulers::Choice {
             ties,
+            sample,
             safety_ppm,
             cordon_ppm,
             foresight_ppm,

@@ -97,6 +97,95 @@ fn backfill_lets_a_small_job_pass_a_large_one() {
     );
 }
 
+/// Four nodes of 4 GPUs, best fit (the fullest node), a decision scores `sample` nodes.
+fn rotating(sample: u32, jobs: Vec<Job>) -> Setup {
+    let mut setup = setup(gpus(4), 4, jobs);
+    setup.scheduler = residua::schedulers::find("best-fit-5d").expect("in the roster").choice();
+    setup.scheduler.sample = sample;
+    setup
+}
+
+#[test]
+fn a_sample_is_looked_for_from_where_the_last_search_stopped() {
+    let jobs = vec![
+        // Nodes 0 and 1 are enough; both are empty, so the lower. The next search starts at 2.
+        job(0, 100, gpus(1)),
+        // 2 and 3, although node 0 would be the best fit of all. The next starts at 0 again.
+        job(1, 100, gpus(1)),
+        // 1 and 3 are empty, 0 and 2 are not. Next: 0.
+        job(2, 10, gpus(4)),
+        // 0 and 2 have 3 left. Next: 3.
+        job(3, 100, gpus(3)),
+        // 3, then over the end 2, which is fuller. Next: 3.
+        job(4, 100, gpus(1)),
+        // 3 alone, found by going round once: next is 3 still.
+        job(5, 100, gpus(4)),
+        // Nowhere, until job 2 leaves node 1 at 12 s.
+        job(6, 100, gpus(4)),
+        // 2 alone has room for it.
+        job(13, 2, gpus(1)),
+    ];
+    let mut setup = rotating(2, jobs);
+    setup.horizon = Span::from_secs(20);
+    check(
+        setup,
+        &[
+            "0.000 start 0 on 0",
+            "1.000 start 1 on 2",
+            "2.000 start 2 on 1",
+            "3.000 start 3 on 0",
+            "4.000 start 4 on 2",
+            "5.000 start 5 on 3",
+            "12.000 end 2",
+            "12.000 start 6 on 1",
+            "13.000 start 7 on 2",
+            "15.000 end 7",
+        ],
+    );
+}
+
+#[test]
+fn a_sample_for_a_gang_has_room_for_all_its_tasks() {
+    // Three tasks of 2 GPUs: node 0 holds two, so the search goes on to node 1; the next starts at node 2.
+    let mut gang = job(0, 100, gpus(2));
+    gang.tasks = 3;
+    let mut setup = rotating(1, vec![gang, job(1, 100, gpus(1))]);
+    setup.horizon = Span::from_secs(20);
+    check(setup, &["0.000 start 0 on 0+0+1", "1.000 start 1 on 2"]);
+}
+
+#[test]
+fn a_retry_moves_the_start_as_a_search_of_all_nodes_would() {
+    // All four nodes have 1 GPU left; the gang of two tasks of 2 GPUs waits. With a sample of 1
+    // each of the first four jobs moved the start on by one: it stands at 0 again.
+    let mut gang = job(4, 100, gpus(2));
+    gang.tasks = 2;
+    let jobs = vec![
+        job(0, 100, gpus(3)),
+        job(0, 100, gpus(3)),
+        job(0, 10, gpus(3)),
+        job(0, 20, gpus(3)),
+        gang,
+        // Node 2 is free from 10 s on and holds both tasks: the retry looks at it alone, and the next search starts at
+        // node 3, which has 1 GPU left, not at node 0.
+        job(11, 100, gpus(1)),
+    ];
+    let mut setup = rotating(1, jobs);
+    setup.horizon = Span::from_secs(15);
+    check(
+        setup,
+        &[
+            "0.000 start 0 on 0",
+            "0.000 start 1 on 1",
+            "0.000 start 2 on 2",
+            "0.000 start 3 on 3",
+            "10.000 end 2",
+            "10.000 start 4 on 2+2",
+            "11.000 start 5 on 3",
+        ],
+    );
+}
+
 /// Two nodes of 2 GPUs, kept half full by one-GPU jobs that follow each other; a two-GPU job waits from second 1.
 fn starving(reserve_after: Option<Span>) -> Setup {
     let mut jobs: Vec<Job> = vec![job(1, 50, gpus(2))];

@@ -271,7 +271,9 @@ mod tests {
         assert!(found > 1, "{found} problems");
         let request = RunRequest {
             scenario: "c-storage-stress".to_owned(),
-            set: vec![("nodes".to_owned(), "10000".to_owned()), ("load".to_owned(), "1.5".to_owned())],
+            set: [("nodes", "10000"), ("load", "1.5"), ("hours", "20")]
+                .map(|(k, v)| (k.to_owned(), v.to_owned()))
+                .into(),
             scheduler: "ragp-io".to_owned(),
             seed: 1,
             trace: None,
