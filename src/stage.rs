@@ -19,6 +19,7 @@ mod look;
 pub mod marks;
 pub mod packing;
 pub mod palette;
+pub mod plot;
 pub mod ranking;
 pub mod reel;
 pub mod replay;

@@ -5,18 +5,10 @@
 
 mod thinning;
 
-use crate::stage::marks::{Anchor, Colour, Mark, Paint, Point, Stroke};
-use crate::stage::palette::{LineStyle, Palette, Sign};
+use crate::stage::marks::{Anchor, Mark, Paint, Point, Stroke};
+use crate::stage::palette::{LineStyle, Palette};
+use crate::stage::plot::{End, LETTER_WIDTH, Plane, curve, dot, nice, text};
 use thinning::{runs, thinned};
-
-/// Width of a curve in pixels.
-const WIDTH: f64 = 2.0;
-/// Size of letters in pixels.
-const LETTERS: f64 = 11.0;
-/// Roughly how wide a letter of that size is.
-const LETTER_WIDTH: f64 = 6.2;
-/// Least distance between two end labels in pixels.
-const LABEL_PITCH: f64 = 13.0;
 
 /// One curve.
 #[derive(Clone, Copy, Debug)]
@@ -72,59 +64,6 @@ impl core::fmt::Debug for Chart<'_> {
     }
 }
 
-/// Where things are in a chart, in pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Layout {
-    /// Left end of the horizontal axis.
-    pub left: f64,
-    /// Right end of the horizontal axis.
-    pub right: f64,
-    /// Top of the vertical axis.
-    pub top: f64,
-    /// Where the axes meet.
-    pub bottom: f64,
-    /// Hours of the horizontal axis.
-    pub hours: f64,
-    /// Value at the top.
-    pub peak: f64,
-}
-
-impl Layout {
-    /// Horizontal position of an hour.
-    #[must_use]
-    pub fn x(&self, hour: f64) -> f64 {
-        self.left + (self.right - self.left) * if self.hours > 0.0 { hour / self.hours } else { 0.0 }
-    }
-
-    /// Vertical position of a value; what is off the axis is at its end.
-    #[must_use]
-    pub fn y(&self, value: f64) -> f64 {
-        self.bottom - (self.bottom - self.top) * (value / self.peak).clamp(0.0, 1.0)
-    }
-
-    /// The hour at a horizontal position, held inside the axis.
-    #[must_use]
-    pub fn hour(&self, x: f64) -> f64 {
-        let share = (x - self.left) / (self.right - self.left);
-        if share.is_finite() { share.clamp(0.0, 1.0) * self.hours } else { 0.0 }
-    }
-}
-
-/// The smallest of 1, 2 or 5 times a power of ten that is at least `least`; 1 if `least` is no positive number.
-#[must_use]
-pub fn nice(least: f64) -> f64 {
-    if !(least.is_finite() && least > 0.0) {
-        return 1.0;
-    }
-    let power = libm::pow(10.0, libm::floor(libm::log10(least)));
-    // A hair's breadth, so that 0.1 / 0.1 being 1.0000000000000002 does not double the step.
-    [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .map(|times| times * power)
-        .find(|step| *step >= least * 0.999_999)
-        .unwrap_or(least)
-}
-
 /// Hours between ticks so that there are at most `most` steps in `hours`: of the steps that people count hours in, the
 /// smallest; if it leaves no tick at the end of the axis and one up to twice as large does, that one.
 fn hour_step(hours: f64, most: f64) -> f64 {
@@ -139,7 +78,7 @@ fn hour_step(hours: f64, most: f64) -> f64 {
 impl Chart<'_> {
     /// Where things are.
     #[must_use]
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> Plane {
         let (step, ticks) = self.value_ticks();
         let peak = step * f64::from(ticks);
         let widest = (0..=ticks).map(|k| (self.write_value)(f64::from(k) * step).chars().count()).max().unwrap_or(0);
@@ -153,7 +92,7 @@ impl Chart<'_> {
         let right = (self.size[0] - margin).max(left + 1.0);
         let top = if self.title.is_empty() { 8.0 } else { 20.0 };
         let bottom = (self.size[1] - 18.0).max(top + 1.0);
-        Layout { left, right, top, bottom, hours: self.hours, peak }
+        Plane { left, right, top, bottom, across: (0.0, self.hours), up: (0.0, peak) }
     }
 
     /// The step between ticks of the vertical axis, and how many steps there are.
@@ -210,7 +149,7 @@ impl Chart<'_> {
     }
 
     /// The warm-up and the reported range.
-    fn grounds(&self, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
+    fn grounds(&self, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
         if self.warm_up > 0.0 {
             let right = layout.x(self.warm_up.min(self.hours));
             marks.push(Mark::Rect {
@@ -232,7 +171,7 @@ impl Chart<'_> {
     }
 
     /// Whose the reported range is, readable over the curves.
-    fn band_label(&self, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
+    fn band_label(&self, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
         let Some(band) = self.band.filter(|band| !band.label.is_empty()) else { return };
         let width = band.label.chars().count() as f64 * LETTER_WIDTH;
         let [x, y] = [layout.right - 4.0, layout.y(band.high) + 11.0];
@@ -245,69 +184,42 @@ impl Chart<'_> {
         marks.push(text([x, y], band.label, Anchor::End, palette.text));
     }
 
-    fn axes(&self, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
+    fn axes(&self, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
         let (step, ticks) = self.value_ticks();
         for k in 0..=ticks {
             let value = f64::from(k) * step;
-            let y = layout.y(value);
-            let colour = if k == 0 { palette.axis } else { palette.grid };
-            marks.push(line(vec![[layout.left, y], [layout.right, y]], colour, 1.0));
-            let label = (self.write_value)(value);
-            marks.push(text([layout.left - 5.0, y + 4.0], &label, Anchor::End, palette.text));
+            layout.tick_up(value, &(self.write_value)(value), palette, marks);
         }
         // By the chart's own width, not what its labels leave of it: charts side by side have the same ticks.
         let step = hour_step(self.hours, ((self.size[0] - 64.0) / 56.0).max(1.0));
         let count = libm::floor(self.hours / step + 1e-6).clamp(0.0, 1000.0) as u32;
         for k in 0..=count {
             let hour = f64::from(k) * step;
-            let x = layout.x(hour);
-            marks.push(line(vec![[x, layout.bottom], [x, layout.bottom + 4.0]], palette.axis, 1.0));
-            let label = (self.write_hour)(hour);
-            marks.push(text([x, layout.bottom + 15.0], &label, Anchor::Middle, palette.text));
+            layout.tick_across(hour, &(self.write_hour)(hour), palette, marks);
         }
         if !self.title.is_empty() {
             marks.push(text([2.0, 11.0], self.title, Anchor::Start, palette.text));
         }
     }
 
-    fn curve(&self, series: &Series<'_>, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
-        let colour = palette.hue(series.style.hue);
-        let casing = palette.casing(colour);
+    fn curve(&self, series: &Series<'_>, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
         for points in runs(series.values) {
             let points = thinned(&points, |index| layout.x(self.hour_of(index)));
-            let points: Vec<Point> = points.into_iter().map(|(x, value)| [x, layout.y(value)]).collect();
-            if let Some(casing) = casing {
-                let stroke = Stroke::solid(casing, WIDTH + 1.6).dashed(series.style.dash);
-                marks.push(Mark::Line { points: points.clone(), stroke });
-            }
-            marks.push(Mark::Line { points, stroke: Stroke::solid(colour, WIDTH).dashed(series.style.dash) });
+            let points = points.into_iter().map(|(x, value)| [x, layout.y(value)]).collect();
+            curve(points, series.style, palette, marks);
         }
     }
 
-    /// A sign at the end of each curve and, if wanted, its label beside it; labels keep their distance.
-    fn ends(&self, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
-        let mut ends: Vec<(&Series<'_>, Point)> = Vec::new();
-        for series in self.series {
-            let last = series.values.iter().rposition(|value| value.is_finite());
-            if let Some(last) = last {
-                ends.push((series, [layout.x(self.hour_of(last)), layout.y(series.values[last])]));
-            }
-        }
-        for (series, at) in &ends {
-            marks.push(sign_mark(series.style, *at, 4.0, palette));
-        }
-        if !self.end_labels {
-            return;
-        }
-        ends.sort_by(|a, b| a.1[1].total_cmp(&b.1[1]));
-        let lowest = layout.bottom - LABEL_PITCH * (ends.len().saturating_sub(1)) as f64;
-        let mut next = f64::NEG_INFINITY;
-        for (k, (series, [x, y])) in ends.into_iter().enumerate() {
-            let y = y.min(lowest + LABEL_PITCH * k as f64).max(next);
-            next = y + LABEL_PITCH;
-            let colour = palette.text;
-            marks.push(text([x + 9.0, y + 4.0], series.label, Anchor::Start, colour));
-        }
+    fn ends(&self, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
+        let end = |series: &Series<'_>| {
+            let last = series.values.iter().rposition(|value| value.is_finite())?;
+            Some([layout.x(self.hour_of(last)), layout.y(series.values[last])])
+        };
+        let ends = self
+            .series
+            .iter()
+            .filter_map(|series| end(series).map(|at| End { label: series.label, style: series.style, at }));
+        layout.ends(ends.collect(), self.end_labels, palette, marks);
     }
 
     /// The cursor at an hour: a line, and a dot on each curve that has a value there.
@@ -315,72 +227,15 @@ impl Chart<'_> {
     pub fn cursor(&self, hour: f64, palette: &Palette) -> Vec<Mark> {
         let layout = self.layout();
         let x = layout.x(hour.clamp(0.0, self.hours));
-        let mut marks = vec![line(vec![[x, layout.top], [x, layout.bottom]], palette.cursor, 1.0)];
+        let mut marks = vec![layout.upright(x, palette.cursor)];
         for (series, value) in self.series.iter().zip(self.values_at(hour)) {
             if let Some(value) = value {
-                marks.push(Mark::Circle {
-                    centre: [x, layout.y(value)],
-                    radius: 3.0,
-                    fill: Some(Paint::Solid(palette.hue(series.style.hue))),
-                    stroke: Some(Stroke::solid(palette.cursor, 1.0)),
-                });
+                let edge = Stroke::solid(palette.cursor, 1.0);
+                marks.push(dot([x, layout.y(value)], 3.0, series.style, edge, palette));
             }
         }
         marks
     }
-}
-
-/// The sample of a line for a legend, in a box of `size` pixels: the line with its sign at the end.
-#[must_use]
-pub fn sample(style: LineStyle, size: Point, palette: &Palette) -> Vec<Mark> {
-    let y = size[1] / 2.0;
-    let colour = palette.hue(style.hue);
-    let points = vec![[1.0, y], [size[0] - 5.0, y]];
-    let mut marks = Vec::new();
-    if let Some(casing) = palette.casing(colour) {
-        marks.push(Mark::Line {
-            points: points.clone(),
-            stroke: Stroke::solid(casing, WIDTH + 1.6).dashed(style.dash),
-        });
-    }
-    marks.push(Mark::Line { points, stroke: Stroke::solid(colour, WIDTH).dashed(style.dash) });
-    marks.push(sign_mark(style, [size[0] - 5.0, y], 4.0, palette));
-    marks
-}
-
-/// The end sign of a line at `at`, `radius` pixels large.
-#[must_use]
-pub fn sign_mark(style: LineStyle, at: Point, radius: f64, palette: &Palette) -> Mark {
-    let colour = palette.hue(style.hue);
-    let fill = Some(Paint::Solid(if style.filled { colour } else { palette.background }));
-    let edge = if style.filled { palette.casing(colour).unwrap_or(palette.background) } else { colour };
-    let edge = if style.filled { edge } else { palette.casing(colour).unwrap_or(edge) };
-    let stroke = Some(Stroke::solid(edge, 1.4));
-    let [x, y] = at;
-    let polygon = |points: Vec<Point>| Mark::Polygon { points, fill, stroke };
-    match style.sign {
-        Sign::Disc => Mark::Circle { centre: at, radius, fill, stroke },
-        Sign::Square => {
-            let half = radius * 0.9;
-            polygon(vec![[x - half, y - half], [x + half, y - half], [x + half, y + half], [x - half, y + half]])
-        }
-        Sign::Diamond => {
-            let far = radius * 1.25;
-            polygon(vec![[x, y - far], [x + far, y], [x, y + far], [x - far, y]])
-        }
-        Sign::Triangle => {
-            let far = radius * 1.2;
-            polygon(vec![[x, y - far], [x + far, y + far * 0.8], [x - far, y + far * 0.8]])
-        }
-    }
-}
-
-fn text(at: Point, text: &str, anchor: Anchor, colour: Colour) -> Mark {
-    Mark::Text { at, text: text.to_owned(), size: LETTERS, anchor, colour }
-}
-
-fn line(points: Vec<Point>, colour: Colour, width: f64) -> Mark {
-    Mark::Line { points, stroke: Stroke::solid(colour, width) }
 }
 
 #[cfg(test)]
@@ -389,6 +244,7 @@ mod tests {
 
     use super::*;
     use crate::stage::palette::line_style;
+    use crate::stage::plot::{LABEL_PITCH, WIDTH};
 
     fn chart<'a>(series: &'a [Series<'a>], size: Point) -> Chart<'a> {
         Chart {
@@ -430,9 +286,9 @@ mod tests {
             assert_eq!(chart.values_at(hour), [Some(value)], "{hour}");
         }
         let layout = chart.layout();
-        assert!((layout.hour(layout.x(12.5)) - 12.5).abs() < 1e-9);
-        assert_eq!(layout.hour(-50.0), 0.0);
-        assert_eq!(layout.hour(5000.0), 30.0);
+        assert!((layout.value_at(layout.x(12.5)) - 12.5).abs() < 1e-9);
+        assert_eq!(layout.value_at(-50.0), 0.0);
+        assert_eq!(layout.value_at(5000.0), 30.0);
     }
 
     #[test]

@@ -3,18 +3,10 @@
 //!
 //! Lines are told apart by colour, dashes and end sign together, and by a label at their end where there is room.
 
-use crate::stage::charts::{nice, sign_mark};
-use crate::stage::marks::{Anchor, Colour, Mark, Paint, Point, Stroke};
+use crate::stage::marks::{Mark, Point, Stroke};
 use crate::stage::palette::{Hue, LineStyle, Palette, Sign};
+use crate::stage::plot::{End, LETTER_WIDTH, Plane, curve, dot, nice};
 
-/// Width of a line in pixels.
-const WIDTH: f64 = 2.0;
-/// Size of letters in pixels.
-const LETTERS: f64 = 11.0;
-/// Roughly how wide a letter of that size is.
-const LETTER_WIDTH: f64 = 6.2;
-/// Least distance between two end labels in pixels.
-const LABEL_PITCH: f64 = 13.0;
 /// Radius of what was published.
 const DOT: f64 = 3.2;
 
@@ -75,51 +67,6 @@ impl core::fmt::Debug for Figure<'_> {
     }
 }
 
-/// Where things are in a figure, in pixels.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Layout {
-    /// Left end of the horizontal axis.
-    pub left: f64,
-    /// Right end of the horizontal axis.
-    pub right: f64,
-    /// Top of the vertical axis.
-    pub top: f64,
-    /// Where the axes meet.
-    pub bottom: f64,
-    /// Percent arrived at the left end.
-    pub from: f64,
-    /// Percent arrived at the right end.
-    pub to: f64,
-    /// Value at the foot.
-    pub low: f64,
-    /// Value at the top.
-    pub high: f64,
-    /// Distance of ticks of the vertical axis.
-    pub step: f64,
-}
-
-impl Layout {
-    /// Horizontal position of a percentage.
-    #[must_use]
-    pub fn x(&self, percent: f64) -> f64 {
-        self.left + (self.right - self.left) * (percent - self.from) / (self.to - self.from).max(1e-9)
-    }
-
-    /// Vertical position of a value; what is off the axis is at its end.
-    #[must_use]
-    pub fn y(&self, value: f64) -> f64 {
-        let share = (value - self.low) / (self.high - self.low).max(1e-9);
-        self.bottom - (self.bottom - self.top) * share.clamp(0.0, 1.0)
-    }
-
-    /// The whole percentage nearest to a horizontal position, held inside the axis.
-    #[must_use]
-    pub fn percent(&self, x: f64) -> f64 {
-        let share = ((x - self.left) / (self.right - self.left)).clamp(0.0, 1.0);
-        libm::round(self.from + share * (self.to - self.from)).clamp(self.from, self.to)
-    }
-}
-
 impl Figure<'_> {
     fn is_seen(&self, percent: f64) -> bool {
         (self.from..=self.to).contains(&percent)
@@ -141,22 +88,19 @@ impl Figure<'_> {
 
     /// Where things are.
     #[must_use]
-    pub fn layout(&self) -> Layout {
-        let (low, high, step) = self.range();
+    pub fn layout(&self) -> Plane {
+        let (low, high, _) = self.range();
         let widest = [low, high].map(|value| (self.write)(value).chars().count()).into_iter().max().unwrap_or(0);
         let labels = self.lines.iter().map(|line| line.label.chars().count()).max().unwrap_or(0);
         let margin = if self.end_labels && labels > 0 { 16.0 + labels as f64 * LETTER_WIDTH } else { 16.0 };
         let left = (widest as f64 * LETTER_WIDTH + 8.0).min(self.size[0] / 3.0);
-        Layout {
+        Plane {
             left,
             right: (self.size[0] - margin).max(left + 1.0),
             top: 8.0,
             bottom: (self.size[1] - 18.0).max(9.0),
-            from: self.from,
-            to: self.to,
-            low,
-            high,
-            step,
+            across: (self.from, self.to),
+            up: (low, high),
         }
     }
 
@@ -176,14 +120,12 @@ impl Figure<'_> {
         marks
     }
 
-    fn axes(&self, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
-        let ticks = libm::round((layout.high - layout.low) / layout.step).clamp(1.0, 100.0) as u32;
+    fn axes(&self, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
+        let (low, high, step) = self.range();
+        let ticks = libm::round((high - low) / step).clamp(1.0, 100.0) as u32;
         for k in 0..=ticks {
-            let value = (layout.low + f64::from(k) * layout.step).min(layout.high);
-            let y = layout.y(value);
-            let colour = if k == 0 { palette.axis } else { palette.grid };
-            marks.push(line(vec![[layout.left, y], [layout.right, y]], colour));
-            marks.push(text([layout.left - 5.0, y + 4.0], &(self.write)(value), Anchor::End, palette.text));
+            let value = (low + f64::from(k) * step).min(high);
+            layout.tick_up(value, &(self.write)(value), palette, marks);
         }
         // Tens, twenties or fifties, so that the written ones do not touch and the last is not cut off.
         let room = ((layout.right - layout.left) / 44.0).max(1.0);
@@ -191,69 +133,39 @@ impl Figure<'_> {
             [5.0, 10.0, 20.0, 50.0].into_iter().find(|step| (self.to - self.from) / step <= room).unwrap_or(100.0);
         let mut percent = libm::ceil(self.from / step) * step;
         while percent <= self.to {
-            let x = layout.x(percent);
-            marks.push(line(vec![[x, layout.bottom], [x, layout.bottom + 4.0]], palette.axis));
-            marks.push(text([x, layout.bottom + 15.0], &(self.write)(percent), Anchor::Middle, palette.text));
+            layout.tick_across(percent, &(self.write)(percent), palette, marks);
             percent += step;
         }
         // Where as much has been asked for as there is.
         if self.from < 100.0 && self.to > 100.0 {
-            let x = layout.x(100.0);
-            marks.push(line(vec![[x, layout.top], [x, layout.bottom]], palette.grid));
+            marks.push(layout.upright(layout.x(100.0), palette.grid));
         }
     }
 
-    fn line(&self, line: &Line<'_>, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
+    fn line(&self, line: &Line<'_>, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
         let seen = line.points.iter().filter(|(percent, value)| self.is_seen(*percent) && value.is_finite());
         let points: Vec<Point> = seen.map(|(percent, value)| [layout.x(*percent), layout.y(*value)]).collect();
         if points.len() < 2 {
             return;
         }
-        let colour = palette.hue(line.style.hue);
-        if let Some(casing) = palette.casing(colour) {
-            let stroke = Stroke::solid(casing, WIDTH + 1.6).dashed(line.style.dash);
-            marks.push(Mark::Line { points: points.clone(), stroke });
-        }
-        marks.push(Mark::Line { points, stroke: Stroke::solid(colour, WIDTH).dashed(line.style.dash) });
+        curve(points, line.style, palette, marks);
     }
 
     /// Discs with an edge in the colour of the ink, so that they are seen on the line they lie on.
-    fn published(&self, line: &Line<'_>, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
+    fn published(&self, line: &Line<'_>, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
         for (percent, value) in line.published.iter().filter(|(percent, _)| self.is_seen(*percent)) {
-            marks.push(Mark::Circle {
-                centre: [layout.x(*percent), layout.y(*value)],
-                radius: DOT,
-                fill: Some(Paint::Solid(palette.hue(line.style.hue))),
-                stroke: Some(Stroke::solid(palette.ink, 1.2)),
-            });
+            let at = [layout.x(*percent), layout.y(*value)];
+            marks.push(dot(at, DOT, line.style, Stroke::solid(palette.ink, 1.2), palette));
         }
     }
 
-    /// A sign at the end of each line and, if wanted, its label beside it; labels keep their distance.
-    fn ends(&self, layout: &Layout, palette: &Palette, marks: &mut Vec<Mark>) {
-        let mut ends: Vec<(&Line<'_>, Point)> = self
-            .lines
-            .iter()
-            .filter_map(|line| {
-                let last =
-                    line.points.iter().rev().find(|(percent, value)| self.is_seen(*percent) && value.is_finite())?;
-                Some((line, [layout.x(last.0), layout.y(last.1)]))
-            })
-            .collect();
-        for (line, at) in &ends {
-            marks.push(sign_mark(line.style, *at, 4.0, palette));
-        }
-        if !self.end_labels {
-            return;
-        }
-        ends.sort_by(|a, b| a.1[1].total_cmp(&b.1[1]));
-        let lowest = layout.bottom - LABEL_PITCH * (ends.len().saturating_sub(1)) as f64;
-        let mut next = layout.top;
-        for (k, (line, [x, y])) in ends.into_iter().enumerate() {
-            let y = y.min(lowest + LABEL_PITCH * k as f64).max(next);
-            next = y + LABEL_PITCH;
-            marks.push(text([x + 9.0, y + 4.0], line.label, Anchor::Start, palette.text));
-        }
+    fn ends(&self, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
+        let seen = |(percent, value): &&(f64, f64)| self.is_seen(*percent) && value.is_finite();
+        let ends = self.lines.iter().filter_map(|line| {
+            let (percent, value) = line.points.iter().rev().find(seen)?;
+            Some(End { label: line.label, style: line.style, at: [layout.x(*percent), layout.y(*value)] })
+        });
+        layout.ends(ends.collect(), self.end_labels, palette, marks);
     }
 
     /// The cursor at a percentage: a line, and a dot on each line that has a value there.
@@ -261,28 +173,21 @@ impl Figure<'_> {
     pub fn cursor(&self, percent: f64, palette: &Palette) -> Vec<Mark> {
         let layout = self.layout();
         let x = layout.x(percent.clamp(self.from, self.to));
-        let mut marks = vec![line(vec![[x, layout.top], [x, layout.bottom]], palette.cursor)];
+        let mut marks = vec![layout.upright(x, palette.cursor)];
         for line in self.lines {
             let value = line.points.iter().find(|(at, _)| *at == percent).map(|(_, value)| *value);
             if let Some(value) = value.filter(|value| value.is_finite()) {
-                marks.push(Mark::Circle {
-                    centre: [x, layout.y(value)],
-                    radius: 3.0,
-                    fill: Some(Paint::Solid(palette.hue(line.style.hue))),
-                    stroke: Some(Stroke::solid(palette.cursor, 1.0)),
-                });
+                marks.push(dot([x, layout.y(value)], 3.0, line.style, Stroke::solid(palette.cursor, 1.0), palette));
             }
         }
         marks
     }
 }
 
-fn text(at: Point, text: &str, anchor: Anchor, colour: Colour) -> Mark {
-    Mark::Text { at, text: text.to_owned(), size: LETTERS, anchor, colour }
-}
-
-fn line(points: Vec<Point>, colour: Colour) -> Mark {
-    Mark::Line { points, stroke: Stroke::solid(colour, 1.0) }
+/// The whole percentage nearest to a horizontal position, held inside the axis.
+#[must_use]
+pub fn percent_at(plane: &Plane, x: f64) -> f64 {
+    libm::round(plane.value_at(x))
 }
 
 #[cfg(test)]
@@ -291,6 +196,7 @@ mod tests {
 
     use super::*;
     use crate::schedulers::replay_entries;
+    use crate::stage::plot::{LABEL_PITCH, WIDTH};
 
     fn figure<'a>(lines: &'a [Line<'a>], size: Point, is_close: bool) -> Figure<'a> {
         let from = if is_close { 70.0 } else { 0.0 };
@@ -322,20 +228,20 @@ mod tests {
         let points = rising();
         let lines = [Line { label: "a", points: &points, published: &[(50.0, 1.0)], style: style("fgd-paper") }];
         let layout = figure(&lines, [600.0, 300.0], true).layout();
-        assert!(layout.low <= 70.0 && layout.low > 50.0, "what is left of the axis does not count: {layout:?}");
-        assert!((95.0..=100.0).contains(&layout.high));
+        assert!(layout.up.0 <= 70.0 && layout.up.0 > 50.0, "what is left of the axis does not count: {layout:?}");
+        assert!((95.0..=100.0).contains(&layout.up.1));
         let layout = figure(&lines, [600.0, 300.0], false).layout();
-        assert_eq!((layout.low, layout.high), (0.0, 100.0));
+        assert_eq!(layout.up, (0.0, 100.0));
     }
 
     #[test]
     fn the_cursor_finds_whole_percents() {
         let layout = figure(&[], [600.0, 300.0], false).layout();
         for percent in [0.0, 1.0, 77.0, 130.0] {
-            assert_eq!(layout.percent(layout.x(percent) + 0.3), percent);
+            assert_eq!(percent_at(&layout, layout.x(percent) + 0.3), percent);
         }
-        assert_eq!(layout.percent(-9.0), 0.0);
-        assert_eq!(layout.percent(9e9), 130.0);
+        assert_eq!(percent_at(&layout, -9.0), 0.0);
+        assert_eq!(percent_at(&layout, 9e9), 130.0);
     }
 
     #[test]

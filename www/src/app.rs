@@ -5,6 +5,7 @@
 //! they find, and the page shows it.
 
 mod clock;
+mod fragment;
 mod hands;
 mod i18n;
 mod lab;

@@ -4,6 +4,7 @@
 //! any other input: what is out of range is moved to the nearest allowed value, what cannot be read is left at its
 //! default, and both are said.
 
+use crate::fragment;
 use crate::numbers::CURRENCIES;
 use crate::settings::{Field, MOST_LANES, Settings, is_scheduler, preset_id};
 
@@ -86,15 +87,7 @@ pub enum Trouble {
 /// Reads a fragment, with or without its `#`.
 pub fn parse(fragment: &str) -> (Link, Vec<Trouble>) {
     let mut troubles = Vec::new();
-    let pairs: Vec<(String, String)> = fragment
-        .trim_start_matches('#')
-        .split('&')
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (decoded(key), decoded(value))
-        })
-        .collect();
+    let pairs = fragment::pairs(fragment);
     let value = |wanted: &str| pairs.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_str());
 
     if let Some(version) = value("v").filter(|version| *version != VERSION) {
@@ -192,10 +185,6 @@ pub fn format(link: &Link) -> String {
         parts.push(format!("t={time}"));
     }
     parts.join("&")
-}
-
-fn decoded(text: &str) -> String {
-    js_sys::decode_uri_component(text).map_or_else(|_| text.to_owned(), String::from)
 }
 
 fn lanes(value: &str, settings: &mut Settings, troubles: &mut Vec<Trouble>) {

@@ -1,6 +1,7 @@
 //! The state of the replay in the fragment of its address, and back. Values are checked as those of the Lab are: what
 //! is out of range is moved, what cannot be read stays as it was, and both are said.
 
+use crate::fragment;
 use residua::replay::find;
 use residua::schedulers::{Arena, Entry, replay_entries};
 
@@ -103,15 +104,7 @@ pub enum Trouble {
 pub fn parse(fragment: &str) -> (Link, Vec<Trouble>) {
     let mut troubles = Vec::new();
     let mut link = Link::default();
-    let pairs: Vec<(String, String)> = fragment
-        .trim_start_matches('#')
-        .split('&')
-        .filter(|pair| !pair.is_empty())
-        .map(|pair| {
-            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            (decoded(key), decoded(value))
-        })
-        .collect();
+    let pairs = fragment::pairs(fragment);
     let value = |wanted: &str| pairs.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_str());
     // First, because it decides which policies there are.
     link.settings.extra = value("x") == Some("1");
@@ -159,7 +152,7 @@ pub fn format(link: &Link) -> String {
     let (settings, usual) = (&link.settings, Settings::default());
     let mut parts = vec![format!("v={VERSION}")];
     if let Some(made) = &link.made {
-        parts.push(format!("w={}:{:016x}", encoded(&made.workload), made.hash));
+        parts.push(format!("w={}:{:016x}", fragment::encoded(&made.workload), made.hash));
     }
     if settings.extra {
         parts.push("x=1".to_owned());
@@ -224,14 +217,6 @@ fn made(written: &str) -> Option<Made> {
     let hash = u64::from_str_radix(hash, 16).ok()?;
     // It is only shown; a long one would push everything else away.
     Some(Made { workload: workload.chars().take(60).collect(), hash })
-}
-
-fn decoded(text: &str) -> String {
-    js_sys::decode_uri_component(text).map_or_else(|_| text.to_owned(), String::from)
-}
-
-fn encoded(text: &str) -> String {
-    js_sys::encode_uri_component(text).into()
 }
 
 #[cfg(test)]

@@ -241,6 +241,31 @@ impl Lab {
         Ok(())
     }
 
+    /// Drops files, each a name and its contents, on the page, or on the dialog that is open.
+    pub async fn drop_files(&self, files: &[(&str, &str)]) -> Result<()> {
+        let files: Vec<Value> = files.iter().map(|(name, text)| json!({ "name": name, "text": text })).collect();
+        let script = format!(
+            "const carried = new DataTransfer();
+            for (const {{ name, text }} of {}) carried.items.add(new File([text], name, {{ type: 'text/csv' }}));
+            const target = document.querySelector('dialog[open]') ?? document.body;
+            return ['dragenter', 'dragover', 'drop'].map(kind => {{
+                const event = new DragEvent(kind, {{ bubbles: true, cancelable: true, dataTransfer: carried }});
+                target.dispatchEvent(event);
+                return event.defaultPrevented;
+            }});",
+            Value::from(files),
+        );
+        let taken = self.js(&script).await?;
+        ensure!(taken[1] == true && taken[2] == true, "the browser would open the files itself: {taken}");
+        Ok(())
+    }
+
+    /// All text of the first element that the selector finds, also what is not shown; empty without one.
+    pub async fn text_of(&self, selector: &str) -> Result<String> {
+        let script = format!("return document.querySelector({})?.textContent ?? ''", Value::from(selector));
+        self.js(&script).await?.as_str().map(str::to_owned).context("no text")
+    }
+
     /// The text of the first element with this test id, as it is shown.
     pub async fn text(&self, id: &str) -> Result<String> {
         let script = format!("return {}.innerText", element(id));

@@ -5,7 +5,7 @@ use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
 use residua_e2e::{Lab, Scheme, View, drive, residua};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 const NODES: &str = include_str!("../../data/openb/nodes.csv");
 const PODS: &str = include_str!("../../data/openb/pods.csv");
@@ -17,24 +17,6 @@ fn sample(name: &str) -> Result<String> {
     path.to_str().map(str::to_owned).context("a path in UTF-8")
 }
 
-/// Drops files, each a name and its contents, on the page.
-async fn drop_files(lab: &Lab, files: &[(&str, &str)]) -> Result<()> {
-    let files: Vec<Value> = files.iter().map(|(name, text)| json!({ "name": name, "text": text })).collect();
-    let script = format!(
-        "const carried = new DataTransfer();
-        for (const {{ name, text }} of {}) carried.items.add(new File([text], name, {{ type: 'text/csv' }}));
-        return ['dragenter', 'dragover', 'drop'].map(kind => {{
-            const event = new DragEvent(kind, {{ bubbles: true, cancelable: true, dataTransfer: carried }});
-            document.body.dispatchEvent(event);
-            return event.defaultPrevented;
-        }});",
-        Value::from(files),
-    );
-    let taken = lab.js(&script).await?;
-    ensure!(taken[1] == true && taken[2] == true, "the browser would open the files itself: {taken}");
-    Ok(())
-}
-
 async fn until_state(lab: &Lab, state: &str) -> Result<()> {
     let script = format!("document.querySelector(\"[data-testid='replay']\")?.dataset.state === '{state}'");
     lab.until(&format!("the replay is {state}"), &script).await
@@ -43,11 +25,6 @@ async fn until_state(lab: &Lab, state: &str) -> Result<()> {
 /// Waits until the address says so; it is rewritten a moment after the state has changed.
 async fn until_address(lab: &Lab, part: &str) -> Result<()> {
     lab.until(&format!("the address has {part}"), &format!("location.hash.includes('{part}')")).await
-}
-
-async fn text_of(lab: &Lab, selector: &str) -> Result<String> {
-    let script = format!("return document.querySelector({})?.textContent ?? ''", Value::from(selector));
-    lab.js(&script).await?.as_str().map(str::to_owned).context("no text")
 }
 
 /// JavaScript: by policy, what stands in a figure's list at the percentage that it names.
@@ -121,11 +98,11 @@ fn all_policies_show_the_numbers_of_the_command() {
         until_state(&lab, "empty").await?;
         lab.expect_accessible().await?;
         // One at a time, the pods first.
-        drop_files(&lab, &[("openb_pod_list_sample.csv", PODS)]).await?;
+        lab.drop_files(&[("openb_pod_list_sample.csv", PODS)]).await?;
         let asks =
             "document.querySelector(\"[data-testid='replay-status']\").textContent.includes('node list is still')";
         lab.until("the page asks for the node list", asks).await?;
-        drop_files(&lab, &[("nodes.csv", NODES)]).await?;
+        lab.drop_files(&[("nodes.csv", NODES)]).await?;
         until_state(&lab, "done").await?;
         let (nodes, pods) = (sample("nodes.csv")?, sample("pods.csv")?);
         let fixed =
@@ -146,7 +123,7 @@ fn both_kinds_of_ties_are_ranked() {
     drive("replay-ties", View::DESKTOP, |lab| async move {
         lab.open("en/replay#o=3&x=1").await?;
         until_state(&lab, "empty").await?;
-        drop_files(&lab, &[("openb_pod_list_sample.csv", PODS), ("nodes.csv", NODES)]).await?;
+        lab.drop_files(&[("openb_pod_list_sample.csv", PODS), ("nodes.csv", NODES)]).await?;
         until_state(&lab, "done").await?;
         let (nodes, pods) = (sample("nodes.csv")?, sample("pods.csv")?);
         let arguments = ["replay", "--nodes", &nodes, "--pods", &pods, "--policy", "all", "--seed", "3", "--json"];
@@ -173,13 +150,13 @@ fn a_link_restores_the_settings_and_says_which_file_it_needs() {
     drive("replay-link", View { scheme: Scheme::Dark, ..View::DESKTOP }, |lab| async move {
         lab.open("es/replay#v=1&w=sample:0123456789abcdef&ties=random&n=BestFit&t=500&o=99&q=1").await?;
         until_state(&lab, "empty").await?;
-        let missing = text_of(&lab, "[data-testid='replay-missing']").await?;
+        let missing = lab.text_of("[data-testid='replay-missing']").await?;
         ensure!(missing.contains("«sample»"), "{missing}");
-        let notice = text_of(&lab, "[data-testid='replay-notice']").await?;
+        let notice = lab.text_of("[data-testid='replay-notice']").await?;
         for trouble in ["t=500", "o=99", "q=1"] {
             ensure!(notice.contains(trouble), "{trouble} in {notice}");
         }
-        drop_files(&lab, &[("openb_pod_list_sample.csv", PODS), ("nodes.csv", NODES)]).await?;
+        lab.drop_files(&[("openb_pod_list_sample.csv", PODS), ("nodes.csv", NODES)]).await?;
         until_state(&lab, "done").await?;
         until_address(&lab, "o=10").await?;
         let pressed =
@@ -198,7 +175,7 @@ fn a_link_restores_the_settings_and_says_which_file_it_needs() {
         // A reload loses the files, and says so.
         lab.reload().await?;
         until_state(&lab, "empty").await?;
-        let missing = text_of(&lab, "[data-testid='replay-missing']").await?;
+        let missing = lab.text_of("[data-testid='replay-missing']").await?;
         ensure!(missing.contains("«sample»"), "{missing}");
         lab.expect_clean().await
     });
@@ -212,22 +189,19 @@ fn faults_and_strays_are_told_in_spanish() {
         let order = "nodes 0 1 2 3 4 77\npods 0 uno\n";
         let means =
             "workload,policy,arrived_pct,alloc_mean,alloc_sd,frag_ratio_mean,frag_ratio_sd\ns,FGD,100,mucho,1,1,1\n";
-        drop_files(
-            &lab,
-            &[
-                ("nodos.csv", NODES),
-                ("pods.csv", PODS),
-                ("orden_1.txt", order),
-                ("medias.csv", means),
-                ("carta.txt", "Querida lectora:\n"),
-            ],
-        )
+        lab.drop_files(&[
+            ("nodos.csv", NODES),
+            ("pods.csv", PODS),
+            ("orden_1.txt", order),
+            ("medias.csv", means),
+            ("carta.txt", "Querida lectora:\n"),
+        ])
         .await?;
         until_state(&lab, "refused").await?;
-        let left_out = text_of(&lab, "[data-testid='replay-left-out']").await?;
+        let left_out = lab.text_of("[data-testid='replay-left-out']").await?;
         ensure!(left_out.contains("carta.txt"), "{left_out}");
         let report = "[data-testid='replay-report']";
-        let found = text_of(&lab, report).await?;
+        let found = lab.text_of(report).await?;
         for part in [
             "orden_1.txt",
             "uno",
@@ -239,14 +213,14 @@ fn faults_and_strays_are_told_in_spanish() {
         ] {
             ensure!(found.contains(part), "{part} in {found}");
         }
-        let english = text_of(&lab, &format!("{report} [lang='en']")).await?;
+        let english = lab.text_of(&format!("{report} [lang='en']")).await?;
         ensure!(english.is_empty(), "in English: {english}");
         lab.expect_accessible().await?;
         // Better ones of the same kinds, and everything else is still there.
         let means = means.replace("mucho", "90").replace("\ns,", "\npods,");
-        drop_files(&lab, &[("orden_1.txt", "nodes 4 3 2 1 0\npods 0 1 2 3\n"), ("medias.csv", &means)]).await?;
+        lab.drop_files(&[("orden_1.txt", "nodes 4 3 2 1 0\npods 0 1 2 3\n"), ("medias.csv", &means)]).await?;
         until_state(&lab, "done").await?;
-        drop_files(&lab, &[("pods.csv", FAULTY_PODS)]).await?;
+        lab.drop_files(&[("pods.csv", FAULTY_PODS)]).await?;
         until_state(&lab, "refused").await?;
         lab.expect_clean().await
     });
@@ -261,7 +235,7 @@ fn a_worker_that_breaks_is_said_and_replaced() {
         lab.js("window.hired = [];
             window.Worker = class extends Worker { constructor(...all) { super(...all); window.hired.push(this); } };")
             .await?;
-        drop_files(&lab, &[("pods.csv", PODS), ("nodes.csv", NODES)]).await?;
+        lab.drop_files(&[("pods.csv", PODS), ("nodes.csv", NODES)]).await?;
         until_state(&lab, "done").await?;
         lab.js("window.hired[0].postMessage('nonsense')").await?;
         until_state(&lab, "error").await?;
@@ -289,7 +263,7 @@ fn a_phone_shows_all_of_it_without_scrolling_sideways() {
                 lab.open(&format!("{lang}/replay#both=1&x=1")).await?;
                 until_state(&lab, "empty").await?;
                 ensure!(lab.overflow().await? <= 0, "empty, {lang}: {}", lab.widest().await?);
-                drop_files(&lab, &[("openb_pod_list_sample.csv", PODS), ("nodes.csv", NODES)]).await?;
+                lab.drop_files(&[("openb_pod_list_sample.csv", PODS), ("nodes.csv", NODES)]).await?;
                 until_state(&lab, "done").await?;
                 ensure!(lab.overflow().await? <= 0, "{lang}: {}", lab.widest().await?);
             }
@@ -305,7 +279,7 @@ fn the_nodes_can_be_walked_by_keyboard() {
     drive("replay-floor", View::DESKTOP, |lab| async move {
         lab.open("en/replay#t=60").await?;
         until_state(&lab, "empty").await?;
-        drop_files(&lab, &[("pods.csv", PODS), ("nodes.csv", NODES)]).await?;
+        lab.drop_files(&[("pods.csv", PODS), ("nodes.csv", NODES)]).await?;
         until_state(&lab, "done").await?;
         lab.js("document.querySelector(\"[data-testid='floor-grid']\").focus()").await?;
         lab.key('\u{e014}').await?;
@@ -316,7 +290,7 @@ fn the_nodes_can_be_walked_by_keyboard() {
         lab.key('\u{e00c}').await?;
         lab.until("Escape closes it", &format!("!{card}")).await?;
         // The table says of all devices what the canvas shows: there are 21.
-        let total = text_of(&lab, "[data-testid='stock'] .total").await?;
+        let total = lab.text_of("[data-testid='stock'] .total").await?;
         let script = "return [...document.querySelectorAll(\"[data-testid='stock'] .total td\")]
             .slice(1, 4).reduce((sum, cell) => sum + Number(cell.textContent), 0)";
         ensure!(lab.js(script).await? == 21, "{total}");
@@ -352,7 +326,7 @@ fn the_published_run_comes_out_again() {
             .map(|name| name.rsplit('/').next().unwrap_or(name))
             .zip(texts.iter().map(String::as_str))
             .collect();
-        drop_files(&lab, &files).await?;
+        lab.drop_files(&files).await?;
         until_state(&lab, "done").await?;
         let script = "return [...document.querySelectorAll(\"[data-testid='difference']\")]
             .map(row => [row.dataset.policy, Number(row.dataset.alloc), Number(row.dataset.frag), row.innerText])";

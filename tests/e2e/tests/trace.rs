@@ -1,8 +1,7 @@
 //! A recorded trace dropped on the page, seen in a real browser.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use residua_e2e::{Lab, View, drive};
-use serde_json::{Value, json};
 
 const NODES: &str = include_str!("../../data/openb/nodes.csv");
 const PODS: &str = include_str!("../../data/openb/pods.csv");
@@ -11,35 +10,10 @@ const FAULTY_PODS: &str = include_str!("../../data/openb/pods_faulty.csv");
 /// Two lanes are enough to see that the trace is run.
 const LINK: &str = "lab#v=1&s=c-storage-stress&p=scalar-5d,ragp-io&seed=7&nodes=16";
 
-/// Drops files, each a name and its contents, on the page.
-async fn drop_files(lab: &Lab, files: &[(&str, &str)]) -> Result<()> {
-    let files: Vec<Value> = files.iter().map(|(name, text)| json!({ "name": name, "text": text })).collect();
-    let script = format!(
-        "const carried = new DataTransfer();
-        for (const {{ name, text }} of {}) carried.items.add(new File([text], name, {{ type: 'text/csv' }}));
-        const target = document.querySelector('dialog[open]') ?? document.body;
-        return ['dragenter', 'dragover', 'drop'].map(kind => {{
-            const event = new DragEvent(kind, {{ bubbles: true, cancelable: true, dataTransfer: carried }});
-            target.dispatchEvent(event);
-            return event.defaultPrevented;
-        }});",
-        Value::from(files),
-    );
-    let taken = lab.js(&script).await?;
-    ensure!(taken[1] == true && taken[2] == true, "the browser would open the files itself: {taken}");
-    Ok(())
-}
-
 /// Waits for the report on the files to say so.
 async fn until_report(lab: &Lab, state: &str) -> Result<()> {
     let script = format!("document.querySelector(\"[data-testid='trace-report']\")?.dataset.state === '{state}'");
     lab.until(&format!("the files are {state}"), &script).await
-}
-
-/// The text of an element of the page.
-async fn text_of(lab: &Lab, selector: &str) -> Result<String> {
-    let script = format!("return document.querySelector({})?.textContent ?? ''", Value::from(selector));
-    lab.js(&script).await?.as_str().map(str::to_owned).context("no text")
 }
 
 #[test]
@@ -48,11 +22,11 @@ fn two_dropped_files_run_in_all_lanes() {
         lab.open(&format!("en/{LINK}")).await?;
         lab.until_ready().await?;
         // One at a time, the pods first.
-        drop_files(&lab, &[("pods.csv", PODS)]).await?;
+        lab.drop_files(&[("pods.csv", PODS)]).await?;
         let status =
             "document.querySelector('dialog.trace [role=status]').textContent.includes('node list is still')";
         lab.until("the page asks for the node list", status).await?;
-        drop_files(&lab, &[("nodes.csv", NODES)]).await?;
+        lab.drop_files(&[("nodes.csv", NODES)]).await?;
         until_report(&lab, "ready").await?;
         lab.expect_accessible().await?;
         lab.shot("trace").await?;
@@ -75,20 +49,20 @@ fn faults_are_told_in_spanish_and_can_be_dropped() {
     drive("trace-es", View::DESKTOP, |lab| async move {
         lab.open(&format!("es/{LINK}")).await?;
         lab.until_ready().await?;
-        drop_files(&lab, &[("nodos.csv", NODES), ("pods.csv", FAULTY_PODS), ("carta.txt", "Querida lectora:\n")])
+        lab.drop_files(&[("nodos.csv", NODES), ("pods.csv", FAULTY_PODS), ("carta.txt", "Querida lectora:\n")])
             .await?;
         until_report(&lab, "refused").await?;
-        let left_out = text_of(&lab, "dialog.trace .field-error").await?;
+        let left_out = lab.text_of("dialog.trace .field-error").await?;
         ensure!(left_out.contains("carta.txt"), "what is no list is left out: {left_out}");
         let report = "[data-testid='trace-report']";
         let english = format!("{report} [lang='en']");
-        ensure!(text_of(&lab, &english).await?.is_empty(), "in English: {}", text_of(&lab, &english).await?);
-        let found = text_of(&lab, report).await?;
+        ensure!(lab.text_of(&english).await?.is_empty(), "in English: {}", lab.text_of(&english).await?);
+        let found = lab.text_of(report).await?;
         ensure!(found.contains("hace falta un número entero de"), "{found}");
         lab.expect_accessible().await?;
         lab.click("trace-drop").await?;
         until_report(&lab, "ready").await?;
-        ensure!(text_of(&lab, &english).await?.is_empty(), "in English: {}", text_of(&lab, &english).await?);
+        ensure!(lab.text_of(&english).await?.is_empty(), "in English: {}", lab.text_of(&english).await?);
         lab.expect_clean().await
     });
 }
@@ -98,7 +72,7 @@ fn a_trace_without_storage_says_that_nothing_rebuilds() {
     drive("trace-silent", View::DESKTOP, |lab| async move {
         lab.open(&format!("en/{LINK}&deg=0.3")).await?;
         lab.until_ready().await?;
-        drop_files(&lab, &[("nodes.csv", NODES), ("pods.csv", PODS)]).await?;
+        lab.drop_files(&[("nodes.csv", NODES), ("pods.csv", PODS)]).await?;
         until_report(&lab, "ready").await?;
         lab.click("trace-assume").await?;
         lab.until(
@@ -112,7 +86,7 @@ fn a_trace_without_storage_says_that_nothing_rebuilds() {
         let rebuilding = "document.querySelector('[data-field=deg]')";
         let is_silent = format!("{rebuilding}.disabled && {rebuilding}.value === '0'");
         lab.until("the share of rebuilding nodes is 0 and cannot be changed", &is_silent).await?;
-        let why = text_of(&lab, "#field-deg-silent").await?;
+        let why = lab.text_of("#field-deg-silent").await?;
         ensure!(why.contains("no storage to rebuild"), "why it cannot be changed: {why:?}");
         lab.until_done().await?;
         lab.expect_accessible().await?;

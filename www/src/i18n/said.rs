@@ -321,6 +321,7 @@ mod tests {
         ("src/stage/marks.rs", include_str!("../../../src/stage/marks.rs")),
         ("src/stage/palette.rs", include_str!("../../../src/stage/palette.rs")),
         ("src/stage/packing.rs", include_str!("../../../src/stage/packing.rs")),
+        ("src/stage/plot.rs", include_str!("../../../src/stage/plot.rs")),
         ("src/stage/ranking.rs", include_str!("../../../src/stage/ranking.rs")),
         ("src/stage/reel.rs", include_str!("../../../src/stage/reel.rs")),
         ("src/stage/reel/node.rs", include_str!("../../../src/stage/reel/node.rs")),

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use leptos::html;
 use leptos::prelude::*;
-use residua::stage::charts::{Chart, Layout, Series};
+use residua::stage::charts::{Chart, Series};
 use residua::stage::marks::{Mark, Paint, Stroke};
 use residua::stage::palette::{Palette, line_style};
+use residua::stage::plot::Plane;
 use residua::stage::reel::{Frame, Reel, Stat};
 use residua::units::SimTime;
 
@@ -242,7 +243,7 @@ fn ChartView(curve: Curve) -> impl IntoView {
     let wrapper = NodeRef::<html::Div>::new();
     let (base, overlay) = (NodeRef::<html::Canvas>::new(), NodeRef::<html::Canvas>::new());
     let width = RwSignal::new(0.0_f64);
-    let layout = StoredValue::new(None::<Layout>);
+    let layout = StoredValue::new(None::<Plane>);
     let drawn = Rc::new(RefCell::new(Drawn::default()));
 
     observe_width(wrapper, width);
@@ -349,7 +350,7 @@ fn ChartView(curve: Curve) -> impl IntoView {
 
     let time_at = move |event: &web_sys::PointerEvent| {
         let layout = layout.get_value()?;
-        Some((layout.hour(f64::from(event.offset_x())) * 3.6e6) as u64)
+        Some((layout.value_at(f64::from(event.offset_x())) * 3.6e6) as u64)
     };
     view! {
         <figure class="chart">
@@ -433,7 +434,7 @@ fn value_at(lab: Lab, slot: usize, curve: Curve) -> f64 {
 
 /// A line at a time and a dot on each curve that has a value there. By hand, because it is drawn in every animation
 /// frame: asking the chart would look through all values each time.
-fn cursor(layout: &Layout, drawn: &Drawn, time: u64, palette: &Palette) -> Vec<Mark> {
+fn cursor(layout: &Plane, drawn: &Drawn, time: u64, palette: &Palette) -> Vec<Mark> {
     let hour = (time as f64 / 3.6e6).min(drawn.hours);
     let x = layout.x(hour);
     let stroke = Stroke::solid(palette.cursor, 1.0);
@@ -455,7 +456,7 @@ fn cursor(layout: &Layout, drawn: &Drawn, time: u64, palette: &Palette) -> Vec<M
 }
 
 /// The grounds of the article's ranges; what they are stands under the chart.
-fn reported(layout: &Layout, palette: &Palette) -> Vec<Mark> {
+fn reported(layout: &Plane, palette: &Palette) -> Vec<Mark> {
     REPORTED
         .into_iter()
         .map(|(low, high)| {

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use residua::scenario::Issue;
 use residua::schedulers;
-use residua::stage::charts;
 use residua::stage::palette::line_style;
+use residua::stage::plot;
 use residua::stage::reel::{NodeState, Stat};
 
 use super::canvas::Drawing;
@@ -196,7 +196,7 @@ fn capitalised(sentence: &str) -> String {
 pub fn Swatch(#[prop(into)] scheduler: Signal<String>) -> impl IntoView {
     let theme = use_theme();
     const SIZE: [f64; 2] = [30.0, 14.0];
-    let marks = Signal::derive(move || charts::sample(line_style(&scheduler.get()), SIZE, theme.palette()));
+    let marks = Signal::derive(move || plot::sample(line_style(&scheduler.get()), SIZE, theme.palette()));
     view! { <Drawing size=SIZE marks=marks/> }
 }
 

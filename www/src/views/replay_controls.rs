@@ -9,7 +9,7 @@ use crate::numbers::use_numbers;
 use crate::replay::{title, use_replay};
 use crate::replay_link::{Choice, MOST_SEED};
 use crate::theme::use_theme;
-use residua::stage::{charts, figure};
+use residua::stage::{figure, plot};
 
 /// The line that stands for a policy in the figures.
 #[component]
@@ -17,7 +17,7 @@ pub fn PolicySign(policy: String) -> impl IntoView {
     let theme = use_theme();
     const SIZE: [f64; 2] = [30.0, 14.0];
     let style = figure::style(&policy);
-    let marks = Signal::derive(move || charts::sample(style, SIZE, theme.palette()));
+    let marks = Signal::derive(move || plot::sample(style, SIZE, theme.palette()));
     view! { <Drawing size=SIZE marks=marks/> }
 }
 

@@ -6,7 +6,8 @@ use leptos::html;
 use leptos::prelude::*;
 use residua::replay::Point;
 use residua::schedulers::Entry;
-use residua::stage::figure::{Figure, Layout, Line, style};
+use residua::stage::figure::{Figure, Line, percent_at, style};
+use residua::stage::plot::Plane;
 
 use super::grid::observe_width;
 use super::replay_controls::PolicySign;
@@ -116,7 +117,7 @@ fn FigureView(value: Value, lines: RwSignal<Vec<Shown>>) -> impl IntoView {
     let wrapper = NodeRef::<html::Div>::new();
     let (base, overlay) = (NodeRef::<html::Canvas>::new(), NodeRef::<html::Canvas>::new());
     let width = RwSignal::new(0.0_f64);
-    let layout = StoredValue::new(None::<Layout>);
+    let layout = StoredValue::new(None::<Plane>);
     observe_width(wrapper, width);
 
     let percent = move || lines.with(|lines| at(replay, lines));
@@ -175,7 +176,7 @@ fn FigureView(value: Value, lines: RwSignal<Vec<Shown>>) -> impl IntoView {
 
     let point = move |event: web_sys::PointerEvent| {
         if let Some(layout) = layout.get_value() {
-            replay.cursor.set(Some(layout.percent(f64::from(event.offset_x())) as u32));
+            replay.cursor.set(Some(percent_at(&layout, f64::from(event.offset_x())) as u32));
         }
     };
     let on_key = move |event: web_sys::KeyboardEvent| {

@@ -8,6 +8,7 @@ use residua::workload::openb::{self, Assumption, Count, Finding, OnFault, Option
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
+use super::drop::on_files;
 use super::field::NumberField;
 use crate::i18n::{Said, Text, use_text};
 use crate::lab::use_lab;
@@ -164,37 +165,7 @@ pub fn TraceDrop() -> impl IntoView {
     };
     // Files may be dropped anywhere on the page.
     let dragging = RwSignal::new(false);
-    let over = window_event_listener(leptos::ev::dragover, move |event| {
-        event.prevent_default();
-        let carried = event.data_transfer();
-        let has_files = carried.as_ref().is_some_and(|carried| carried.types().includes(&"Files".into(), 0));
-        if let Some(carried) = carried.filter(|_| has_files) {
-            carried.set_drop_effect("copy");
-        }
-        if has_files != dragging.get_untracked() {
-            dragging.set(has_files);
-        }
-    });
-    let leave = window_event_listener(leptos::ev::dragleave, move |event| {
-        // From one element of the page to another is not away from it.
-        if event.related_target().is_none() {
-            dragging.set(false);
-        }
-    });
-    let drop = window_event_listener(leptos::ev::drop, move |event| {
-        event.prevent_default();
-        dragging.set(false);
-        if let Some(list) =
-            event.data_transfer().and_then(|transfer| transfer.files()).filter(|list| list.length() > 0)
-        {
-            take(list);
-        }
-    });
-    on_cleanup(move || {
-        over.remove();
-        leave.remove();
-        drop.remove();
-    });
+    on_files(dragging, take);
 
     let run = move |_| {
         let chosen = files.with_untracked(|files| {
