@@ -150,9 +150,12 @@ pub fn format(link: &Link) -> String {
         format!("s={}", settings.scenario),
         format!("p={}", settings.schedulers.join(",")),
     ];
-    for field in [Field::Seed, Field::Load, Field::Nodes, Field::Degraded, Field::Storage] {
-        // `Display` of a double is the shortest text that reads back as the same double.
-        parts.push(format!("{}={}", field.key(), settings.number(field)));
+    for field in Field::OF_RUN {
+        // Sampling is the exception, and only named where it is on.
+        if field != Field::Sample || settings.sample > 0 {
+            // `Display` of a double is the shortest text that reads back as the same double.
+            parts.push(format!("{}={}", field.key(), settings.number(field)));
+        }
     }
     // The calculator is only named where it was changed.
     let usual = Calculation::default();
@@ -244,6 +247,7 @@ mod tests {
         let mut link = Link::default();
         link.settings.seed = 9_007_199_254_740_991;
         link.settings.load = 0.1 + 0.2;
+        link.settings.sample = 30;
         link.settings.schedulers = vec!["ragp-io".to_owned(), "scalar-5d".to_owned()];
         link.calculation.currency = "EUR";
         link.calculation.price = 2.35;
@@ -309,7 +313,7 @@ mod tests {
         for at in 0..whole.len() {
             for with in ["%", "=", "&", ",", "-", "9", "\u{fc}"] {
                 let (link, _) = parse(&format!("{}{with}{}", &whole[..at], &whole[at + 1..]));
-                for field in [Field::Seed, Field::Load, Field::Nodes, Field::Degraded, Field::Storage] {
+                for field in Field::OF_RUN {
                     assert!(field.allows(link.settings.number(field)), "{field:?}");
                 }
                 assert!((1..=MOST_LANES).contains(&link.settings.schedulers.len()));

@@ -25,6 +25,7 @@ pub enum Field {
     Nodes,
     Degraded,
     Storage,
+    Sample,
     Price,
     Fleet,
     Waste,
@@ -32,17 +33,21 @@ pub enum Field {
 }
 
 impl Field {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Seed,
         Self::Load,
         Self::Nodes,
         Self::Degraded,
         Self::Storage,
+        Self::Sample,
         Self::Price,
         Self::Fleet,
         Self::Waste,
         Self::Hours,
     ];
+
+    /// Those of the simulation.
+    pub const OF_RUN: [Self; 6] = [Self::Seed, Self::Load, Self::Nodes, Self::Degraded, Self::Storage, Self::Sample];
 
     /// Its key in links, and the middle of the keys of its texts: `field.load.label`, `field.load.help`.
     pub const fn key(self) -> &'static str {
@@ -52,6 +57,7 @@ impl Field {
             Self::Nodes => "nodes",
             Self::Degraded => "deg",
             Self::Storage => "sto",
+            Self::Sample => "sample",
             Self::Price => "price",
             Self::Fleet => "fleet",
             Self::Waste => "waste",
@@ -66,6 +72,7 @@ impl Field {
             Self::Nodes => Some("nodes"),
             Self::Degraded => Some("rebuilds.degraded_share"),
             Self::Storage => Some("storage_intensity"),
+            Self::Sample => Some("scheduler.sample"),
             Self::Seed | Self::Price | Self::Fleet | Self::Waste | Self::Hours => None,
         }
     }
@@ -80,6 +87,8 @@ impl Field {
             Self::Nodes => (4.0, 10_000.0),
             Self::Degraded => (0.0, 0.5),
             Self::Storage => (0.5, 1.5),
+            // 0: all of them.
+            Self::Sample => (0.0, 10_000.0),
             Self::Price => (0.0, 1000.0),
             Self::Fleet => (1.0, 10_000_000.0),
             Self::Waste => (0.0, 1.0),
@@ -89,7 +98,7 @@ impl Field {
 
     /// Whether it is a whole number.
     pub const fn is_whole(self) -> bool {
-        matches!(self, Self::Seed | Self::Nodes)
+        matches!(self, Self::Seed | Self::Nodes | Self::Sample)
     }
 
     /// Whether people read and write it as a percentage.
@@ -100,7 +109,7 @@ impl Field {
     /// Decimals worth showing, of the percentage where it is one.
     pub const fn digits(self) -> u8 {
         match self {
-            Self::Seed | Self::Nodes => 0,
+            Self::Seed | Self::Nodes | Self::Sample => 0,
             Self::Load | Self::Degraded => 1,
             Self::Storage | Self::Price | Self::Waste | Self::Fleet | Self::Hours => 2,
         }
@@ -112,7 +121,7 @@ impl Field {
             Self::Load | Self::Degraded | Self::Waste => 0.01,
             Self::Storage => 0.05,
             Self::Price => 0.1,
-            Self::Seed | Self::Nodes | Self::Fleet | Self::Hours => 1.0,
+            Self::Seed | Self::Nodes | Self::Sample | Self::Fleet | Self::Hours => 1.0,
         }
     }
 
@@ -145,6 +154,8 @@ pub struct Settings {
     pub degraded: f64,
     /// Factor on every demand for storage bandwidth and I/O CPU.
     pub storage: f64,
+    /// Feasible nodes that a decision scores; 0: all.
+    pub sample: u32,
     /// Recorded cluster and jobs that replace the scenario's own.
     pub trace: Option<Arc<Trace>>,
 }
@@ -182,6 +193,7 @@ impl Settings {
             nodes: own.nodes,
             degraded: own.degraded,
             storage: own.storage,
+            sample: own.sample,
             trace: None,
         }
     }
@@ -230,6 +242,7 @@ impl Settings {
             Field::Nodes | Field::Storage if self.trace.is_some() => self.number(field),
             Field::Nodes => f64::from(own.nodes),
             Field::Storage => own.storage,
+            Field::Sample => f64::from(own.sample),
             _ => self.number(field),
         }
     }
@@ -247,6 +260,7 @@ impl Settings {
             Field::Nodes => f64::from(self.nodes),
             Field::Degraded => self.degraded,
             Field::Storage => self.storage,
+            Field::Sample => f64::from(self.sample),
             Field::Price | Field::Fleet | Field::Waste | Field::Hours => f64::NAN,
         }
     }
@@ -259,6 +273,7 @@ impl Settings {
             Field::Nodes => self.nodes = value as u32,
             Field::Degraded => self.degraded = value,
             Field::Storage => self.storage = value,
+            Field::Sample => self.sample = value as u32,
             Field::Price | Field::Fleet | Field::Waste | Field::Hours => {}
         }
     }
@@ -289,6 +304,7 @@ struct Own {
     nodes: u32,
     degraded: f64,
     storage: f64,
+    sample: u32,
 }
 
 thread_local! {
@@ -312,12 +328,16 @@ impl Own {
     fn read(id: &str) -> Self {
         // Presets are part of the program and tested with it; were one broken, its worker would say what is wrong.
         Scenario::preset(id, &[])
-            .map_or(Self { load: 0.7, nodes: 64, degraded: 0.15, storage: 1.0 }, |read| Self::in_scenario(&read))
+            .map_or(Self { load: 0.7, nodes: 64, degraded: 0.15, storage: 1.0, sample: 0 }, |read| {
+                Self::in_scenario(&read)
+            })
     }
 
     fn read_for_trace() -> Self {
         Scenario::for_trace(scenario::TRACE, &[])
-            .map_or(Self { load: 0.7, nodes: 64, degraded: 0.0, storage: 1.0 }, |read| Self::in_scenario(&read))
+            .map_or(Self { load: 0.7, nodes: 64, degraded: 0.0, storage: 1.0, sample: 0 }, |read| {
+                Self::in_scenario(&read)
+            })
     }
 
     fn in_scenario(scenario: &Scenario) -> Self {
@@ -326,6 +346,7 @@ impl Own {
             nodes: scenario.nodes,
             degraded: scenario.rebuilds.degraded_share,
             storage: scenario.storage_intensity,
+            sample: scenario.scheduler.sample,
         }
     }
 }
@@ -339,7 +360,7 @@ mod tests {
     #[wasm_bindgen_test]
     fn what_the_page_allows_the_schema_allows() {
         let of_runs: Vec<_> = Field::ALL.into_iter().filter_map(|field| Some((field, field.path()?))).collect();
-        assert_eq!(of_runs.len(), 4);
+        assert_eq!(of_runs.len(), 5);
         for (field, path) in of_runs {
             let (least, most) = field.range();
             for value in [least, most] {

@@ -11,7 +11,7 @@ use xtask::{browser::Browser, tools::command};
 use crate::{check, dist, setup, shell::shown};
 
 /// Rounds of native, browser with SIMD, browser without, native, …
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 9;
 
 /// The folder of the published traces, for the experiment of the FGD paper.
 const OPENB: &str = "RESIDUA_OPENB";

@@ -17,7 +17,7 @@ struct Refusal {
 pub fn written(numbers: Numbers, field: Field, value: f64) -> String {
     let value = if field.is_share() { value * 100.0 } else { value };
     match field {
-        Field::Seed | Field::Nodes => numbers.plain(value, 0),
+        Field::Seed | Field::Nodes | Field::Sample => numbers.plain(value, 0),
         _ => numbers.short(value, field.digits()),
     }
 }

@@ -7,6 +7,7 @@ use super::field::NumberField;
 use super::trace::TraceDrop;
 use crate::i18n::{Text, use_text};
 use crate::lab::use_lab;
+use crate::numbers::use_numbers;
 use crate::settings::{FIRST_LANES, Field, Settings};
 
 /// The title of a preset: translated if there is a translation, else its own.
@@ -21,10 +22,14 @@ fn drawn_seed() -> Option<u64> {
     Some(u64::from_le_bytes(bytes) % 1_000_000)
 }
 
+/// What sampling 100 and 30 nodes costs RAGP-I/O on 1,000 nodes: points of `f_lost` and half their 95 % interval, from
+/// `docs/performance.md#sampling`.
+const SAMPLING_LOSS: [[f64; 2]; 2] = [[0.34, 0.10], [1.05, 0.08]];
+
 /// The controls of the run.
 #[component]
 pub fn Setup() -> impl IntoView {
-    let (lab, text) = (use_lab(), use_text());
+    let (lab, text, numbers) = (use_lab(), use_text(), use_numbers());
     let settings = lab.settings;
     let scenario_id = Memo::new(move |_| settings.with(|settings| settings.scenario.clone()));
     let value = move |field: Field| Signal::derive(move || settings.with(|settings| settings.number(field)));
@@ -49,19 +54,25 @@ pub fn Setup() -> impl IntoView {
             });
         }
     };
-    let changed = move || {
-        settings.with(|settings| {
-            [Field::Load, Field::Nodes, Field::Degraded, Field::Storage]
-                .into_iter()
-                .any(|field| !settings.is_own(field))
-        })
-    };
+    let changed = move || settings.with(|settings| Field::OF_RUN.into_iter().any(|field| !settings.is_own(field)));
     let reset = move |_| {
         settings.update(|settings| {
-            for field in [Field::Load, Field::Nodes, Field::Degraded, Field::Storage] {
+            for field in Field::OF_RUN {
                 settings.set_number(field, settings.own(field));
             }
         });
+    };
+    let sampling_loss = move || {
+        let [[hundred, hundred_ci], [thirty, thirty_ci]] =
+            SAMPLING_LOSS.map(|points| points.map(|points| numbers.fixed(points, 2)));
+        let values = [
+            ("nodes", numbers.whole(1000.0)),
+            ("hundred", hundred),
+            ("hundred_ci", hundred_ci),
+            ("thirty", thirty),
+            ("thirty_ci", thirty_ci),
+        ];
+        text.tf("setup.sampling_loss", &values.each_ref().map(|(name, value)| (*name, value.as_str())))
     };
     let help = move || text.maybe(&format!("scenario.{}.help", scenario_id.get())).unwrap_or_default();
 
@@ -109,6 +120,10 @@ pub fn Setup() -> impl IntoView {
                     unit=Signal::derive(|| "×".to_owned())
                 />
                 <NumberField field=Field::Nodes value=value(Field::Nodes) on_set=set(Field::Nodes)/>
+            </Show>
+            <NumberField field=Field::Sample value=value(Field::Sample) on_set=set(Field::Sample)/>
+            <Show when=move || settings.with(|settings| settings.sample > 0)>
+                <p class="note" data-testid="sample-loss">{sampling_loss}</p>
             </Show>
             <NumberField field=Field::Seed value=value(Field::Seed) on_set=set(Field::Seed)>
                 <button
