@@ -17,6 +17,7 @@ use crate::schedulers::{Arena, Entry, Ties, replay_entries};
 use crate::units::{SimTime, Span};
 use crate::workload::openb::Finding;
 use crate::workload::openb::packing::{self, Lists, Pod, Rows};
+use crate::workload::shares::millionths;
 use crate::workload::typical::{Typical, TypicalTasks};
 use crate::workload::{ClassId, Job, JobClass, Source};
 
@@ -183,7 +184,6 @@ fn classes(lists: &Lists, groups: &[(Kind<'_>, Vec<usize>)], typical: usize) -> 
     let gpu_of = |members: &[usize]| -> u64 {
         members.iter().map(|at| u64::from(lists.pods[*at].ask.gpus) * lists.pods[*at].ask.share as u64).sum()
     };
-    let total: u64 = groups[..named].iter().map(|(_, members)| gpu_of(members)).sum();
     let mut class_of = vec![ClassId(named as u8); lists.pods.len()];
     let mut list = Vec::with_capacity(named + 1);
     for ((kind, members), class) in groups[..named].iter().zip(0u8..) {
@@ -198,7 +198,7 @@ fn classes(lists: &Lists, groups: &[(Kind<'_>, Vec<usize>)], typical: usize) -> 
         list.push(JobClass {
             id: format!("typical-{class}"),
             typical: demand,
-            share_ppm: (gpu_of(members) * 1_000_000 / total.max(1)) as u32,
+            share_ppm: 0,
             growth: None,
             training: false,
         });
@@ -210,10 +210,9 @@ fn classes(lists: &Lists, groups: &[(Kind<'_>, Vec<usize>)], typical: usize) -> 
         growth: None,
         training: false,
     });
-    // What rounding left over goes to the most frequent kind that asks for GPUs.
-    let rest = 1_000_000 - list.iter().map(|class| class.share_ppm).sum::<u32>();
-    if let Some(class) = list.iter_mut().find(|class| class.share_ppm > 0) {
-        class.share_ppm += rest;
+    let demand: Vec<u128> = groups[..named].iter().map(|(_, members)| gpu_of(members).into()).collect();
+    for (class, share) in list.iter_mut().zip(millionths(&demand)) {
+        class.share_ppm = share;
     }
     (list, class_of)
 }

@@ -47,17 +47,17 @@ impl Ask {
 /// The cluster as the scheduler believes it to be: exact books, estimated storage state.
 #[derive(Debug)]
 pub struct View<'a> {
-    pub(crate) available: &'a [Vec<i32>; DIMS],
-    pub(crate) versions: &'a [u32],
-    pub(crate) changes: &'a NodeLog,
-    pub(crate) node_types: &'a [NodeType],
-    pub(crate) nodes: &'a [u8],
+    pub(in crate::engine) available: &'a [Vec<i32>; DIMS],
+    pub(in crate::engine) versions: &'a [u32],
+    pub(in crate::engine) changes: &'a NodeLog,
+    pub(in crate::engine) node_types: &'a [NodeType],
+    pub(in crate::engine) nodes: &'a [u8],
     /// `1 / capacity` by type and dimension; 0 where there is no capacity.
-    pub(crate) inverse: &'a [[f64; DIMS]],
-    pub(crate) classes: &'a [JobClass],
-    pub(crate) typical: &'a Arc<TypicalTasks>,
-    pub(crate) devices: Option<&'a Devices>,
-    pub(crate) hosted: &'a [u64],
+    pub(in crate::engine) inverse: &'a [[f64; DIMS]],
+    pub(in crate::engine) classes: &'a [JobClass],
+    pub(in crate::engine) typical: &'a Arc<TypicalTasks>,
+    pub(in crate::engine) devices: Option<&'a Devices>,
+    pub(in crate::engine) hosted: &'a [u64],
 }
 
 impl View<'_> {
@@ -101,6 +101,12 @@ impl View<'_> {
     #[must_use]
     pub fn inverse_capacity(&self, node: NodeId) -> &[f64; DIMS] {
         &self.inverse[self.type_index(node)]
+    }
+
+    /// The same of any node of the type at `type_index`.
+    #[must_use]
+    pub fn inverse_capacity_of_type(&self, type_index: usize) -> &[f64; DIMS] {
+        &self.inverse[type_index]
     }
 
     /// Mean over `dims` of what would be left of `node` ÷ nominal, were one task of `ask` placed there; 0 if `dims` is
@@ -216,6 +222,10 @@ pub trait Score: Clone + fmt::Debug + Send + Sync + 'static {
     fn device(&mut self, _view: &View<'_>, _ask: &Ask, _node: NodeId) -> Option<usize> {
         None
     }
+
+    /// As [`Scheduler::forget`].
+    #[doc(hidden)]
+    fn forget(&mut self) {}
 }
 
 impl<S: Score> Scheduler for S {
@@ -254,6 +264,10 @@ impl<S: Score> Scheduler for S {
 
     fn device(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> Option<usize> {
         Score::device(self, view, ask, node)
+    }
+
+    fn forget(&mut self) {
+        Score::forget(self);
     }
 
     fn clone_box(&self) -> Box<dyn Scheduler> {

@@ -51,7 +51,8 @@ impl Ledger {
     }
 
     pub(crate) fn observe(&mut self, at: SimTime, fact: &Fact<'_>) {
-        if !self.window().has(at) {
+        // What ends as measuring starts has advanced nothing that is measured.
+        if at <= self.start {
             return;
         }
         match fact {

@@ -6,6 +6,7 @@ mod economics;
 mod openb;
 mod promises;
 mod published;
+mod published_files;
 mod recorded;
 mod replay;
 mod scenario;

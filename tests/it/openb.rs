@@ -1,8 +1,6 @@
 //! The openb importer: every fault said, nothing skipped in silence, and the published trace read as published.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
-use std::path::PathBuf;
 
 use proptest::prelude::*;
 use residua::resources::{Dim, DimMask};
@@ -10,6 +8,8 @@ use residua::scenario::{Scenario, TRACE};
 use residua::units::Span;
 use residua::workload::bootstrap::{filled_after, offered};
 use residua::workload::openb::{Count, Finding, Imported, Kind, OnFault, Options, Refused, Severity, import};
+
+use crate::published_files;
 
 const NODES: &str = include_str!("../data/openb/nodes.csv");
 const PODS: &str = include_str!("../data/openb/pods.csv");
@@ -415,13 +415,11 @@ proptest! {
 
 // --- the published trace ---------------------------------------------------------------------------------------
 
-/// The published files, where they are to be had.
+/// A published file; says so if it is not to be had.
 fn published(name: &str) -> Option<String> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data/openb").join(name);
-    let text = std::fs::read_to_string(&path).ok();
+    let text = published_files::text(name);
     if text.is_none() {
-        // Not println!, which the test harness swallows when a test passes.
-        let _ = writeln!(std::io::stderr(), "left out: {name} is not here");
+        published_files::left_out(name);
     }
     text
 }

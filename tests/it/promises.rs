@@ -201,6 +201,24 @@ fn check_books(simulation: &Checked) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// What free GPUs are good for at this moment, from the books of each node: stranded, held, spare; in thousandths ×
+/// millionths.
+fn idle_uses(simulation: &Checked) -> [i128; 3] {
+    let cluster = simulation.cluster();
+    let classes = &simulation.setup().classes;
+    let mut uses = [0; 3];
+    for node in cluster.ids() {
+        let residual = cluster.residual(node);
+        let fitting = classes.iter().filter(|class| class.typical.fits_in(&residual, cluster.exists()));
+        let fitting: u32 = fitting.map(|class| class.share_ppm).sum();
+        let free = i128::from(cluster.free_gpu_milli(node));
+        let usable = free * i128::from(fitting);
+        uses[0] += free * 1_000_000 - usable;
+        uses[if simulation.is_reserved(node) { 1 } else { 2 }] += usable;
+    }
+    uses
+}
+
 /// Work done and kept by the jobs that still run or wait, in GPU thousandths × millionths × ms.
 fn unfinished_work(simulation: &Checked) -> i128 {
     let mut seen = Vec::new();
@@ -223,10 +241,22 @@ proptest! {
     fn books_ledger_and_work_add_up(setup in setup()) {
         let warm_up = setup.warm_up;
         let mut simulation = start(setup);
-        while simulation.step().is_some() {
+        let mut idle = [0i128; 3];
+        loop {
+            let (from, uses) = (simulation.now(), idle_uses(&simulation));
+            let is_over = simulation.step().is_none();
+            if is_over {
+                simulation.run_to_end();
+            }
+            let ms = i128::from(simulation.now().since(from.max(SimTime::ZERO + warm_up)).as_ms());
+            for (sum, milli) in idle.iter_mut().zip(uses) {
+                *sum += milli * ms;
+            }
             check_books(&simulation)?;
+            if is_over {
+                break;
+            }
         }
-        simulation.run_to_end();
         prop_assert_eq!(simulation.fault(), None);
         let (standard, work) = simulation.probe();
         let ledger = standard.ledger();
@@ -235,6 +265,7 @@ proptest! {
         prop_assert_eq!(ledger.capacity(), capacity);
         let [productive, stalled, redone, stranded, held, spare] = ledger.uses();
         prop_assert!([productive, stalled, redone, stranded, held, spare].iter().all(|use_| *use_ >= 0));
+        prop_assert_eq!([stranded, held, spare], idle, "what is free, node by node");
         if warm_up == Span::ZERO {
             // What advanced is what is finished, kept or thrown away – to the unit.
             prop_assert_eq!(productive, work.finished + unfinished_work(&simulation));

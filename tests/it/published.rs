@@ -1,4 +1,4 @@
-//! The tables of the model's specification, reproduced: an independent prototype's means over 20 seeds.
+//! The tables of an independent prototype of the model, reproduced: means over 20 seeds.
 //!
 //! A mean agrees when it lies within twice the printed half-interval, and half a unit of the last printed digit.
 //! `RESIDUA_REPORT=FILE cargo test published` writes ours beside theirs.

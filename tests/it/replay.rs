@@ -1,7 +1,6 @@
 //! The packing experiment of the FGD paper, replayed: exactly, where the published orders are at hand.
 //!
-//! The published files are not part of this repository. Tests that need them look for `../shared/data/openb` and say
-//! so where they are left out; the others run on lists made by hand.
+//! Tests that need the published files say so where they are left out; the others run on lists made by hand.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +13,8 @@ use residua::replay::{self, Experiment, Packing, Placement, Point, order};
 use residua::schedulers::{Arena, Entry, Ties, replay_entries};
 use residua::workload::openb::packing::{Published, Rows, read_order, read_published};
 use residua::workload::typical::Fragments;
+
+use crate::published_files::{left_out, text as published_file};
 
 /// The policies that do not draw random numbers, by their published names.
 const EXACT: [&str; 5] = ["DotProd", "GpuClustering", "GpuPacking", "BestFit", "FGD"];
@@ -34,16 +35,6 @@ const WORKLOADS: [&str; 11] = [
 
 /// What the published tables are rounded to, and a little.
 const LIMIT: f64 = 0.011;
-
-fn published_file(name: &str) -> Option<String> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data/openb");
-    let folder = if folder.exists() { folder } else { PathBuf::from(std::env::var_os("RESIDUA_OPENB")?) };
-    fs::read_to_string(folder.join(name)).ok()
-}
-
-fn left_out(test: &str) {
-    println!("{test}: left out, because ../shared/data/openb is not here");
-}
 
 fn experiment(workload: &str) -> Option<Experiment> {
     let nodes = published_file("openb_node_list_gpu_node.csv")?;
@@ -201,47 +192,97 @@ fn own_curves(experiment: &Experiment, policies: &[&str], ties: Ties) -> Vec<Vec
     curves
 }
 
+/// How far means over ten orders of our own may be from the published ones, in percentage points: of any cell, and on
+/// average over a policy's cells; allocated, then fragmented. Twice what blocks of ten orders differ by among
+/// themselves, roughly; the bins at 80 and 90 % are steep.
+struct Noise {
+    policy: &'static str,
+    most: [f64; 2],
+    mean: [f64; 2],
+}
+
+const NOISE: [Noise; 6] = [
+    Noise { policy: "Random", most: [0.9, 4.0], mean: [0.2, 0.4] },
+    Noise { policy: "DotProd", most: [0.9, 4.0], mean: [0.2, 0.4] },
+    Noise { policy: "GpuClustering", most: [0.9, 5.5], mean: [0.2, 0.7] },
+    Noise { policy: "GpuPacking", most: [0.9, 5.5], mean: [0.2, 0.7] },
+    Noise { policy: "BestFit", most: [0.6, 4.0], mean: [0.1, 0.35] },
+    Noise { policy: "FGD", most: [0.6, 4.0], mean: [0.1, 0.25] },
+];
+
+/// Mean and variance.
+fn moments(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    (mean, values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0))
+}
+
 #[test]
 fn orders_of_our_own_agree_within_sampling_noise() {
     let Some(published) = all_published() else {
         return left_out("orders_of_our_own_agree_within_sampling_noise");
     };
-    // Limits for means over ten seeds, in percentage points: fgd.md, section 3.
-    let policies = [
-        ("Random", 0.9, 4.0),
-        ("DotProd", 0.9, 4.0),
-        ("GpuClustering", 0.9, 5.5),
-        ("GpuPacking", 0.9, 5.5),
-        ("BestFit", 0.6, 4.0),
-        ("FGD", 0.6, 4.0),
-    ];
-    let names = policies.map(|(name, _, _)| name);
-    for workload in ["default", "gpuspec10", "multigpu40"] {
+    let names = NOISE.each_ref().map(|noise| noise.policy);
+    let mut faults = Vec::new();
+    // By policy: the differences of its cells, allocated and fragmented.
+    let mut differences = vec![[Vec::new(), Vec::new()]; NOISE.len()];
+    let (mut far, mut cells) = (0, 0);
+    for workload in WORKLOADS {
         let experiment = experiment(workload).expect("a published list");
         let curves = own_curves(&experiment, &names, Ties::Fixed);
-        for ((name, most_alloc, most_frag), curves) in policies.iter().zip(&curves) {
-            let (mut worst_alloc, mut worst_frag) = (0.0f64, 0.0f64);
+        for ((noise, curves), differences) in NOISE.iter().zip(&curves).zip(&mut differences) {
             for percent in [50, 80, 90, 100, 110, 120, 130] {
                 let rows: Vec<&Published> = published
                     .iter()
-                    .filter(|row| row.workload == workload && row.policy == *name && row.arrived_pct == percent)
+                    .filter(|row| {
+                        row.workload == workload && row.policy == noise.policy && row.arrived_pct == percent
+                    })
                     .collect();
                 assert_eq!(rows.len(), 10);
-                let (alloc, frag) = mean_at(curves, percent);
-                worst_alloc = worst_alloc.max((alloc - rows.iter().map(|row| row.alloc).sum::<f64>() / 10.0).abs());
-                worst_frag = worst_frag.max((frag - rows.iter().map(|row| row.frag_ratio).sum::<f64>() / 10.0).abs());
+                let own: Vec<&Point> = curves
+                    .iter()
+                    .map(|curve| curve.iter().find(|point| point.arrived_pct == percent).expect("reached"))
+                    .collect();
+                let pairs: [(Vec<f64>, Vec<f64>); 2] = [
+                    (own.iter().map(|point| point.alloc).collect(), rows.iter().map(|row| row.alloc).collect()),
+                    (
+                        own.iter().map(|point| point.frag_ratio).collect(),
+                        rows.iter().map(|row| row.frag_ratio).collect(),
+                    ),
+                ];
+                for (at, (own, published)) in pairs.iter().enumerate() {
+                    let ((own, own_variance), (published, variance)) = (moments(own), moments(published));
+                    let difference = own - published;
+                    differences[at].push(difference.abs());
+                    cells += 1;
+                    far += usize::from(difference.abs() > 3.0 * ((own_variance + variance) / 10.0).sqrt());
+                    if difference.abs() > noise.most[at] {
+                        faults.push(format!("{workload}, {}, {percent} %: {difference:.3}", noise.policy));
+                    }
+                }
             }
-            println!(
-                "{workload}, {name}, ten orders of our own: allocated {worst_alloc:.3}, fragmented {worst_frag:.3}"
-            );
-            assert!(worst_alloc <= *most_alloc, "{workload}, {name}: allocated differs by {worst_alloc}");
-            assert!(worst_frag <= *most_frag, "{workload}, {name}: fragmented differs by {worst_frag}");
         }
         for percent in [100, 130] {
             let allocated: Vec<f64> = curves.iter().map(|curves| mean_at(curves, percent).0).collect();
-            assert!(allocated[..5].iter().all(|other| *other < allocated[5]), "FGD is first: {allocated:?}");
+            if !allocated[..5].iter().all(|other| *other < allocated[5]) {
+                faults.push(format!("{workload}, {percent} %: FGD is not first: {allocated:?}"));
+            }
         }
     }
+    for (noise, differences) in NOISE.iter().zip(&differences) {
+        let mean = differences.each_ref().map(|all| all.iter().sum::<f64>() / all.len() as f64);
+        let most = differences.each_ref().map(|all| all.iter().copied().fold(0.0, f64::max));
+        println!(
+            "{}: allocated {:.3} on average, {:.3} at most; fragmented {:.3}, {:.3}",
+            noise.policy, mean[0], most[0], mean[1], most[1]
+        );
+        if mean[0] > noise.mean[0] || mean[1] > noise.mean[1] {
+            faults.push(format!("{}: on average {mean:?}", noise.policy));
+        }
+    }
+    println!("{far} of {cells} cells differ by more than three standard errors");
+    assert!(far * 50 <= cells, "{far} of {cells} cells differ by more than three standard errors");
+    assert!(faults.is_empty(), "{faults:#?}");
 }
 
 #[test]
@@ -272,7 +313,8 @@ fn random_with_the_published_orders_agrees_on_average() {
 
 #[test]
 fn random_ties_cost_fgd_its_lead() {
-    // Allocated at 100 %, change against the fixed order, mean over seeds; measured elsewhere as −5.3 and −8.6.
+    // Allocated at 100 %: what random ties change for FGD, and by how much it then leads, means over seeds in points. The
+    // authors' simulator was not written for random ties; an independent reimplementation gave these.
     for (workload, loss, lead) in [("default", -5.3, -3.0), ("cpu250", -8.6, -6.5)] {
         let Some(experiment) = experiment(workload) else { return left_out("random_ties_cost_fgd_its_lead") };
         let policies = ["BestFit", "FGD"];
@@ -283,7 +325,7 @@ fn random_ties_cost_fgd_its_lead() {
         let (fixed, random) = (at_100(Ties::Fixed), at_100(Ties::Drawn));
         let (best_fit, fgd) = (random[0] - fixed[0], random[1] - fixed[1]);
         println!(
-            "{workload}: random ties change FGD by {fgd:.2} and BestFit by {best_fit:.2}; FGD − BestFit is {:.2}, was {:.2}",
+            "{workload}: random ties change FGD by {fgd:.2} and BestFit by {best_fit:.2}; FGD − BestFit is {:.2} instead of {:.2}",
             random[1] - random[0],
             fixed[1] - fixed[0]
         );
@@ -295,9 +337,9 @@ fn random_ties_cost_fgd_its_lead() {
 }
 
 #[test]
-fn typical_pods_and_the_measure_are_those_of_the_specification() {
+fn typical_pods_and_the_measure_are_as_the_authors_define_them() {
     let Some(experiment) = experiment("default") else {
-        return left_out("typical_pods_and_the_measure_are_those_of_the_specification");
+        return left_out("typical_pods_and_the_measure_are_as_the_authors_define_them");
     };
     let lists = experiment.lists();
     assert_eq!((lists.nodes.len(), experiment.capacity_milli(), lists.pods.len()), (1213, 6_212_000, 8152));

@@ -45,6 +45,18 @@ fn water_filling_meets_the_small_ask_and_gives_the_rest_to_the_large() {
     );
 }
 
+/// What a job did not need of its last millisecond was measured only if that millisecond was.
+#[test]
+fn a_job_that_ends_as_measuring_starts_is_not_in_the_ledger() {
+    let jobs = vec![job(0, 100, with_storage(1, 2)), job(0, 100, with_storage(1, 10))];
+    let mut setup = setup(with_storage(8, 9), 1, jobs);
+    setup.warm_up = Span::from_secs_f64(133.334);
+    let mut simulation = Simulation::new(setup).expect("a good setup");
+    simulation.run_to_end();
+    let ledger = simulation.probe().ledger();
+    assert_eq!(ledger.uses()[..2], [0, 0], "nothing runs after 133.334 s");
+}
+
 #[test]
 fn an_unpoliced_disk_slows_the_small_one_too() {
     // 2 and 10 of 9 MB/s, everyone at 9/12 = 0.75: both end at 133.334 s.

@@ -10,12 +10,12 @@ use crate::resources::DimMask;
 /// Says of any node whether it may take one task of an ask: it fits there, and no rule keeps it off.
 #[derive(Debug)]
 pub struct Open<'a> {
-    pub(crate) belief: &'a Belief,
-    pub(crate) setup: &'a Setup,
-    pub(crate) queue: &'a Queue,
-    pub(crate) slot: u32,
-    pub(crate) ask: &'a Ask,
-    pub(crate) dims: DimMask,
+    pub(in crate::engine) belief: &'a Belief,
+    pub(in crate::engine) setup: &'a Setup,
+    pub(in crate::engine) queue: &'a Queue,
+    pub(in crate::engine) slot: u32,
+    pub(in crate::engine) ask: &'a Ask,
+    pub(in crate::engine) dims: DimMask,
 }
 
 impl Open<'_> {
