@@ -25,6 +25,7 @@ mod belief;
 mod calendar;
 pub mod facts;
 mod health;
+pub mod inquiry;
 mod jobs;
 mod log;
 mod pass;
@@ -74,6 +75,10 @@ pub struct Simulation<P: Probe> {
     candidates: pass::Candidates,
     events: u64,
     fault: Option<Error>,
+    /// The job that somebody asks about.
+    inquiry: Option<Box<inquiry::Inquiry>>,
+    /// Where a job is told to go.
+    redirect: Option<inquiry::Redirect>,
     /// Whether attempts start from what earlier ones found out. Only the slow twin in tests does without.
     remembers: bool,
     probe: P,
@@ -114,6 +119,8 @@ impl<P: Probe> Simulation<P> {
             candidates: pass::Candidates::new(cluster.len()),
             events: 0,
             fault: None,
+            inquiry: None,
+            redirect: None,
             remembers: true,
             cluster,
             setup: Arc::new(setup),

@@ -210,6 +210,14 @@ impl Belief {
         self.changes.push(node);
     }
 
+    /// Takes it that so much is left of one dimension, until the next [`refresh`](Self::refresh).
+    pub fn suppose(&mut self, node: NodeId, dim: Dim, amount: i32) {
+        let n = node.index();
+        self.available[dim.index()][n] = amount;
+        self.versions[n] = self.versions[n].wrapping_add(1);
+        self.changes.push(node);
+    }
+
     /// Whether a task fits, as far as `dims` can tell. The most selective columns come first.
     pub fn fits(&self, node: NodeId, ask: &Ask, dims: DimMask) -> bool {
         let fits = |dim: Dim| ask.demand[dim] <= self.available[dim.index()][node.index()];

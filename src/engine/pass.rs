@@ -96,6 +96,11 @@ impl<P: Probe> Simulation<P> {
 
     /// Starts a job if the scheduler finds nodes for all its tasks.
     pub(super) fn try_start(&mut self, slot: u32) -> bool {
+        self.try_as_told(slot).unwrap_or_else(|| self.attempt(slot))
+    }
+
+    /// Asks the scheduler, and starts the job where it says.
+    pub(super) fn attempt(&mut self, slot: u32) -> bool {
         let ask = self.ask_of(slot);
         let dims = self.fit_dims();
         if let Some(is_started) = self.start_by_search(slot, &ask, dims) {
@@ -122,13 +127,13 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// Hard dimensions are always looked at: the books would refuse.
-    fn fit_dims(&self) -> DimMask {
+    pub(super) fn fit_dims(&self) -> DimMask {
         let chosen = self.setup.scheduler.fit_dims;
         DimMask::FIVE.or(chosen).and(self.setup.exists)
     }
 
     /// What the scheduler is told that a task needs: its demand now and, with foresight, part of its growth.
-    fn ask_of(&self, slot: u32) -> Ask {
+    pub(super) fn ask_of(&self, slot: u32) -> Ask {
         let state = &self.jobs[slot];
         Ask {
             class: state.job.class,
@@ -352,7 +357,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// Books a job's tasks and lets it run.
-    fn start(&mut self, slot: u32, nodes: &[NodeId], devices: &[DeviceMask]) {
+    pub(super) fn start(&mut self, slot: u32, nodes: &[NodeId], devices: &[DeviceMask]) {
         let demand = self.jobs[slot].demand;
         for (&node, &devices) in nodes.iter().zip(devices) {
             if self.cluster.place(node, slot, demand, devices).is_err() {

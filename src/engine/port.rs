@@ -165,6 +165,24 @@ impl View<'_> {
     }
 }
 
+/// A part of a cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Term {
+    /// What it is called: a key, the same for every node.
+    pub name: &'static str,
+    /// What it adds to the cost.
+    pub value: f64,
+}
+
+/// What placing a task on a node costs; lower is better.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cost {
+    /// The number that decides.
+    pub total: f64,
+    /// What it is made up of; the terms add up to the total, but for rounding.
+    pub terms: Vec<Term>,
+}
+
 /// Decides where a task goes. It sees the [`View`] and the [`Ask`]; whether a task fits is decided before, by the
 /// dimensions of [`crate::schedulers::Choice::fit_dims`].
 pub trait Scheduler: fmt::Debug + Send + Sync {
@@ -191,6 +209,12 @@ pub trait Scheduler: fmt::Debug + Send + Sync {
         None
     }
 
+    /// What one task of `ask` costs on each of `candidates`, for people who ask why: of those, [`choose`](Self::choose)
+    /// takes the cheapest, and of equals the first. `None` if there is no such number.
+    fn costs(&mut self, _view: &View<'_>, _ask: &Ask, _candidates: &[NodeId]) -> Option<Vec<Cost>> {
+        None
+    }
+
     /// Computes everything anew from now on. For the slow twin in tests: decisions are the same.
     #[doc(hidden)]
     fn forget(&mut self) {}
@@ -212,6 +236,11 @@ pub trait Score: Clone + fmt::Debug + Send + Sync + 'static {
 
     /// Cost of placing one task of `ask` on `node`; lower is better. Not NaN.
     fn score(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> f64;
+
+    /// What makes up the [`score`](Self::score): the terms add up to it, but for rounding.
+    fn terms(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> Vec<Term> {
+        vec![Term { name: "score", value: self.score(view, ask, node) }]
+    }
 
     /// As [`Scheduler::search`]. [`prepare`](Self::prepare) is called before only if this does.
     fn search(&mut self, _view: &View<'_>, _ask: &Ask, _open: &Open<'_>) -> Search {
@@ -264,6 +293,15 @@ impl<S: Score> Scheduler for S {
 
     fn device(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> Option<usize> {
         Score::device(self, view, ask, node)
+    }
+
+    fn costs(&mut self, view: &View<'_>, ask: &Ask, candidates: &[NodeId]) -> Option<Vec<Cost>> {
+        self.prepare(view, ask);
+        let costs = candidates.iter().map(|&node| {
+            let total = self.score(view, ask, node);
+            Cost { total, terms: self.terms(view, ask, node) }
+        });
+        Some(costs.collect())
     }
 
     fn forget(&mut self) {

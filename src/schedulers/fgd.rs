@@ -1,7 +1,7 @@
 //! Fragmentation gradient descent: place where the least GPU becomes stranded.
 
 use crate::cluster::NodeId;
-use crate::engine::port::{Ask, Score, View};
+use crate::engine::port::{Ask, Score, Term, View};
 use crate::resources::{Amounts, Dim, DimMask};
 use crate::schedulers::{Arena, Card};
 
@@ -59,6 +59,15 @@ impl Score for Fgd {
         let after = view.available(node).map(|dim, amount| amount - ask.demand[dim]);
         let gain = self.strandedness(view, &after) - self.before(view, node);
         gain + TIE * Dim::Gpu.value(after[Dim::Gpu])
+    }
+
+    fn terms(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> Vec<Term> {
+        let after = view.available(node).map(|dim, amount| amount - ask.demand[dim]);
+        let gain = self.strandedness(view, &after) - self.before(view, node);
+        vec![
+            Term { name: "stranded", value: gain },
+            Term { name: "tie", value: TIE * Dim::Gpu.value(after[Dim::Gpu]) },
+        ]
     }
 
     fn forget(&mut self) {

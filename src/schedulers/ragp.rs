@@ -4,7 +4,7 @@
 //! penalty least – the *change* of Φ, not Φ itself, which would merely pick nodes that were already pretty.
 
 use crate::cluster::{NodeId, NodeType};
-use crate::engine::port::{Ask, Open, Score, Search, View};
+use crate::engine::port::{Ask, Open, Score, Search, Term, View};
 use crate::resources::{Amounts, DIMS, Dim, DimMask};
 use crate::schedulers::{Arena, Card, Knob, Tuning};
 use crate::workload::JobClass;
@@ -70,6 +70,9 @@ pub const CARD: Card = Card {
     ],
     build: |tuning| Box::new(Ragp::new(tuning)),
 };
+
+/// The terms of Φ.
+const PARTS: [&str; 4] = ["imbalance", "alignment", "exhaustion", "shortfall"];
 
 /// Weights of the terms of Φ.
 #[derive(Clone, Copy, Debug)]
@@ -172,19 +175,26 @@ impl Ragp {
     }
 
     fn penalty_of(&self, left: &[f64; DIMS], direction: &[f64; DIMS], measures: &Measures) -> f64 {
+        let [imbalance, alignment, exhaustion, shortfall] = self.parts(left, direction, measures);
+        imbalance + alignment + exhaustion + shortfall
+    }
+
+    /// The weighed terms of Φ, as [`PARTS`] names them.
+    fn parts(&self, left: &[f64; DIMS], direction: &[f64; DIMS], measures: &Measures) -> [f64; PARTS.len()] {
         let weights = &self.weights;
         let Measures { squares, along, mean, empty } = *measures;
         let variance = above_zero(squares * self.per_dim - mean * mean);
         // Nothing left points nowhere in particular: no penalty.
         let cosine = if squares > 0.0 { along / squares.sqrt() } else { 1.0 };
         let free_gpu = left[Dim::Gpu.index()];
-        let mut penalty = weights.imbalance * variance
-            + weights.alignment * mean * (1.0 - cosine)
-            + weights.exhaustion * free_gpu * empty * self.per_dim;
-        if weights.shortfall > 0.0 {
-            penalty += weights.shortfall * self.shortfall(left, direction, mean);
-        }
-        penalty
+        let shortfall =
+            if weights.shortfall > 0.0 { weights.shortfall * self.shortfall(left, direction, mean) } else { 0.0 };
+        [
+            weights.imbalance * variance,
+            weights.alignment * mean * (1.0 - cosine),
+            weights.exhaustion * free_gpu * empty * self.per_dim,
+            shortfall,
+        ]
     }
 
     /// Mean of what no multiple of typical demand uses.
@@ -343,6 +353,22 @@ impl Score for Ragp {
         let after = self.penalty(&left, &self.direction[view.type_index(node)]);
         let before = if self.weights.is_absolute { 0.0 } else { self.penalty_before(view, node) };
         after - before + self.weights.tightness * self.mean(&left)
+    }
+
+    fn terms(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> Vec<Term> {
+        let direction = &self.direction[view.type_index(node)];
+        let left = view.available(node).map(|dim, amount| amount - ask.demand[dim]);
+        let left = self.normalise(view, node, &left);
+        let after = self.parts(&left, direction, &self.measure(&left, direction));
+        let before = if self.weights.is_absolute {
+            [0.0; PARTS.len()]
+        } else {
+            let left = self.normalise(view, node, &view.available(node));
+            self.parts(&left, direction, &self.measure(&left, direction))
+        };
+        let tightness = Term { name: "tightness", value: self.weights.tightness * self.mean(&left) };
+        let changes = PARTS.iter().zip(after.into_iter().zip(before));
+        changes.map(|(name, (after, before))| Term { name, value: after - before }).chain([tightness]).collect()
     }
 
     fn search(&mut self, view: &View<'_>, ask: &Ask, open: &Open<'_>) -> Search {

@@ -3,6 +3,7 @@
 mod command;
 mod digests;
 mod economics;
+mod inquiry;
 mod openb;
 mod promises;
 mod published;

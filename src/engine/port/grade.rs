@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::cluster::NodeId;
-use crate::engine::port::{Ask, Scheduler, View};
+use crate::engine::port::{Ask, Cost, Scheduler, Term, View};
 use crate::resources::{DIMS, Dim};
 
 /// A scheduler that is a whole number of points for one node, more is better. Implement this, wrap it in [`Graded`],
@@ -107,6 +107,15 @@ impl<G: Grade> Scheduler for Graded<G> {
 
     fn device(&mut self, view: &View<'_>, ask: &Ask, node: NodeId) -> Option<usize> {
         self.policy.device(view, ask, node)
+    }
+
+    fn costs(&mut self, view: &View<'_>, ask: &Ask, candidates: &[NodeId]) -> Option<Vec<Cost>> {
+        let mut costs = Vec::with_capacity(candidates.len());
+        self.visit(view, ask, candidates, |_, points| {
+            let value = -f64::from(points);
+            costs.push(Cost { total: value, terms: vec![Term { name: "points", value }] });
+        });
+        Some(costs)
     }
 
     fn forget(&mut self) {
