@@ -241,6 +241,11 @@ impl<P: Probe> Simulation<P> {
         self.step_until(self.horizon())
     }
 
+    /// Processes one event, if one is left up to and including `limit`; says whether there was one.
+    pub fn step_towards(&mut self, limit: SimTime) -> bool {
+        self.step_until(limit.min(self.horizon())).is_some()
+    }
+
     /// Processes all events up to and including `time` (but not past the end); the clock then stands there.
     pub fn run_until(&mut self, time: SimTime) {
         let time = time.min(self.horizon());

@@ -27,3 +27,4 @@ mod running;
 pub mod session;
 pub mod svg;
 pub mod tile;
+pub mod why;

@@ -112,6 +112,13 @@ pub trait Probe: Clone + core::fmt::Debug {
     fn observe(&mut self, at: SimTime, fact: &Fact<'_>, stage: &Stage<'_>);
 }
 
+/// Nobody listens.
+impl Probe for () {
+    fn elapse(&mut self, _from: SimTime, _to: SimTime, _totals: &Totals) {}
+
+    fn observe(&mut self, _at: SimTime, _fact: &Fact<'_>, _stage: &Stage<'_>) {}
+}
+
 impl<A: Probe, B: Probe> Probe for (A, B) {
     fn elapse(&mut self, from: SimTime, to: SimTime, totals: &Totals) {
         self.0.elapse(from, to, totals);

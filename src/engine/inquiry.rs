@@ -88,6 +88,8 @@ pub struct Judgement {
     pub dims: DimMask,
     /// Of every node, in order.
     pub verdicts: Vec<Verdict>,
+    /// Tasks for which there was room, none counted more than once.
+    pub room: u32,
     /// Where its scheduler wanted the first task; `None` if there was too little room for all of them.
     pub preferred: Option<NodeId>,
     /// Where its tasks went; empty if it had to wait.
@@ -101,6 +103,14 @@ pub struct Judgement {
     pub free_gpu_milli: i64,
     /// Age of what was known of storage; zero if it is known at once.
     pub age: Span,
+}
+
+impl Judgement {
+    /// Nodes to which a task could go.
+    #[must_use]
+    pub fn candidates(&self) -> Vec<NodeId> {
+        self.verdicts.iter().filter(|verdict| verdict.is_candidate()).map(|verdict| verdict.node).collect()
+    }
 }
 
 /// A change of what is left on one node that would have made it the choice.
@@ -153,6 +163,13 @@ impl<P: Probe> Simulation<P> {
     pub fn judge(&self, job: u64, others: &[Other]) -> Option<Judgement> {
         let slot = self.queue.iter().find(|slot| self.jobs[*slot].job.index == job)?;
         Some(self.judge_slot(slot, others))
+    }
+
+    /// The same without what the scheduler thinks of the candidates: what is left, and what is in the way.
+    #[must_use]
+    pub fn judge_room(&self, job: u64) -> Option<Judgement> {
+        let slot = self.queue.iter().find(|slot| self.jobs[*slot].job.index == job)?;
+        Some(self.look_for_room(slot))
     }
 
     /// Sends a job to these nodes, one a task, at its next attempt; its scheduler is not asked. If a node does not have
@@ -214,49 +231,56 @@ impl<P: Probe> Simulation<P> {
     }
 
     fn judge_slot(&self, slot: u32, others: &[Other]) -> Judgement {
+        let mut judgement = self.look_for_room(slot);
+        let ask = judgement.ask;
+        let view = self.belief.view(&self.setup);
+        let candidates = judgement.candidates();
+        if let Some(costs) = self.scheduler.clone_box().costs(&view, &ask, &candidates) {
+            for (node, cost) in candidates.iter().zip(costs) {
+                judgement.verdicts[node.index()].cost = Some(cost);
+            }
+        }
+        if judgement.room >= u32::from(ask.tasks) {
+            judgement.preferred = self.scheduler.clone_box().choose(&view, &ask, &candidates);
+        }
+        if ask.tasks == 1 {
+            judgement.flip = self.smallest_flip(&ask, judgement.dims, &judgement.verdicts, judgement.preferred);
+        }
+        judgement.others = others.iter().map(|other| self.choice_of(other, slot, &ask)).collect();
+        judgement
+    }
+
+    /// What is left of every node for a job, and what is in the way.
+    fn look_for_room(&self, slot: u32) -> Judgement {
         let (ask, dims) = (self.ask_of(slot), self.fit_dims());
         let state: &JobState = &self.jobs[slot];
         let view = self.belief.view(&self.setup);
-        let mut verdicts: Vec<Verdict> = self
-            .cluster
-            .ids()
-            .map(|node| {
-                let available = view.available(node);
-                let short: Vec<Dim> = dims.iter().filter(|dim| ask.demand[*dim] > available[*dim]).collect();
-                let short = DimMask::of(&short);
-                let bar = self.bar(slot, node, &ask, short, dims);
-                Verdict { node, available, residual: self.cluster.residual(node), short, bar, cost: None }
-            })
-            .collect();
-        let candidates: Vec<NodeId> =
-            verdicts.iter().filter(|verdict| verdict.is_candidate()).map(|verdict| verdict.node).collect();
-        if let Some(costs) = self.scheduler.clone_box().costs(&view, &ask, &candidates) {
-            for (node, cost) in candidates.iter().zip(costs) {
-                verdicts[node.index()].cost = Some(cost);
-            }
-        }
-        let room: u32 =
-            candidates.iter().map(|node| u32::from(self.belief.slots(*node, &ask, dims, ask.tasks))).sum();
-        let preferred = (room >= u32::from(ask.tasks))
-            .then(|| self.scheduler.clone_box().choose(&view, &ask, &candidates))
-            .flatten();
-        let flip = if ask.tasks == 1 { self.smallest_flip(&ask, dims, &verdicts, preferred) } else { None };
-        let others = others.iter().map(|other| self.choice_of(other, slot, &ask)).collect();
+        let verdict = |node| {
+            let available = view.available(node);
+            let short: Vec<Dim> = dims.iter().filter(|dim| ask.demand[*dim] > available[*dim]).collect();
+            let short = DimMask::of(&short);
+            let bar = self.bar(slot, node, &ask, short, dims);
+            Verdict { node, available, residual: self.cluster.residual(node), short, bar, cost: None }
+        };
         let interval = self.setup.telemetry.interval.as_ms();
-        Judgement {
+        let mut judgement = Judgement {
             at: self.now,
             job: state.job.index,
             waited: self.now.since(state.job.arrival),
             ask,
             dims,
-            verdicts,
-            preferred,
+            verdicts: self.cluster.ids().map(verdict).collect(),
+            room: 0,
+            preferred: None,
             placed: Vec::new(),
-            flip,
-            others,
+            flip: None,
+            others: Vec::new(),
             free_gpu_milli: self.totals.capacity_milli - self.totals.allocated_milli,
             age: if interval == 0 { Span::ZERO } else { Span(self.now.as_ms() % interval) },
-        }
+        };
+        let room = |node: NodeId| u32::from(self.belief.slots(node, &ask, dims, ask.tasks));
+        judgement.room = judgement.candidates().into_iter().map(room).sum();
+        judgement
     }
 
     fn bar(&self, slot: u32, node: NodeId, ask: &Ask, short: DimMask, dims: DimMask) -> Option<Bar> {

@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Simulation;
 use crate::engine::setup::Setup;
+use crate::error::Error;
 use crate::probes::{Metrics, Standard};
 use crate::resources::Dim;
 use crate::scenario::{Issue, Memory, Scenario};
 use crate::stage::reel::{self, NodeTypeInfo, ReelHeader, Stat};
 use crate::stage::running::{Running, Sorted};
+use crate::stage::why::LookBack;
 use crate::stage::{look, replay};
 use crate::units::Span;
 use crate::workload::openb::OnFault;
@@ -122,6 +124,14 @@ impl Session {
         let simulation =
             Simulation::with_probe(setup, probe).map_err(|error| vec![Issue::new("", "", "", error.to_string())])?;
         Ok(Self { simulation, header, waits: Sorted::default(), look, next: 0, is_over: false })
+    }
+
+    /// The same run from its beginning, to be gone through again.
+    ///
+    /// # Errors
+    /// None that did not come when the session was made.
+    pub fn look_back(&self) -> Result<LookBack, Error> {
+        LookBack::new(self.simulation.setup())
     }
 
     /// What is the same in all frames.
