@@ -1,5 +1,7 @@
 //! A session: one run, simulated ahead and written down frame by frame. This is all that a worker does.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Simulation;
@@ -59,12 +61,12 @@ impl RunRequest {
 pub struct TraceFiles {
     /// Name of the node list.
     pub nodes_name: String,
-    /// Its contents.
-    pub nodes_csv: String,
+    /// Its contents, shared by all who hold the trace.
+    pub nodes_csv: Arc<str>,
     /// Name of the pod list.
     pub pods_name: String,
     /// Its contents.
-    pub pods_csv: String,
+    pub pods_csv: Arc<str>,
     /// What to do with faulty rows.
     pub on_fault: OnFault,
     /// Whether dimensions that the trace lacks are filled from stated assumptions; if not, they do not exist.

@@ -160,7 +160,7 @@ fn everything_wrong_with_a_request_comes_at_once() {
 }
 
 fn trace(folder: &Path, nodes: &str, pods: &str) -> Option<TraceFiles> {
-    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).ok().map(Into::into);
     Some(TraceFiles {
         nodes_name: nodes.to_owned(),
         nodes_csv: read(nodes)?,
