@@ -5,8 +5,8 @@ use crate::resources::{Dim, DimMask};
 use crate::scenario::read::SHARES_OFF;
 use crate::scenario::{ClassSpec, Discipline, Issue, NodeTypeSpec, Scenario};
 
-/// More jobs than this are refused: each is kept until the end for the percentiles of waits, and at 64 nodes it is
-/// half a year of cluster time.
+/// More jobs than this are refused: they take minutes, and at 64 nodes it is half a year of cluster time. Memory would not
+/// stop them: waits are kept one by one up to 250,000 jobs, and beyond only counted in buckets.
 const MOST_JOBS: f64 = 10_000_000.0;
 
 /// As many as a scenario may have.

@@ -168,11 +168,7 @@ impl Session {
     /// The measures of the run so far.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
-        let pending = self.simulation.waiting().map(|state| {
-            let left = state.total().0.saturating_sub(state.done.0);
-            u128::from(left) * state.gpu_milli() as u128
-        });
-        self.simulation.probe().0.metrics(pending.sum())
+        self.simulation.probe().0.metrics(self.simulation.pending_work())
     }
 
     /// The numbers of the frame at this moment.
