@@ -478,7 +478,7 @@ fn assumptions(
     lines.push(Assumption::new(
         "GPUs of a node",
         "one pool: 460 milli-GPU are 460 thousandths of the node's GPUs together",
-        "the simulator keeps no list of devices, so fragments on different devices of a node count as one",
+        "a run on a trace keeps no list of devices, so fragments on different devices of a node count as one",
     ));
     lines.push(Assumption::new(
         "classes",
