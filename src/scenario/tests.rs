@@ -262,6 +262,23 @@ fn a_scheduler_that_plans_with_too_little_is_told_the_class() {
     Scenario::preset("c", &set(&[("scheduler.safety", "0.5")])).expect("right").setup("ragp-io", 1).expect("enough");
 }
 
+/// What takes any text is not read as a number or a date.
+#[test]
+fn a_preset_may_be_called_anything() {
+    for name in ["2024", "true", "inf", "1e3", "1979-05-27", "[]", "{}", "hot"] {
+        let text = format!("[presets.'{name}']\nload = 0.8");
+        let scenario = Scenario::parse(&text, &set(&[("preset", name), ("title", name)])).expect(name);
+        assert_eq!((scenario.load, scenario.preset.as_str(), scenario.title.as_str()), (0.8, name, name));
+        let quoted = format!("\"{name}\"");
+        let quoted = [("preset", quoted.as_str()), ("classes.train.title", name)];
+        let scenario = Scenario::parse(&text, &set(&quoted)).expect("the same in quotes");
+        assert_eq!(scenario.preset, name);
+        assert_eq!(scenario.classes.iter().find(|class| class.id == "train").expect("is there").title, name);
+    }
+    let unknown = issues("[presets.2024]\nload = 0.8", &[("preset", "2025")]);
+    assert_eq!(unknown[0].message(), "preset = 2025 – allowed: 2024. Did you mean `2024`?");
+}
+
 #[test]
 fn odd_keys_are_told_once_and_with_what_to_do() {
     let quoted = issues("\"rebuilds.mean_hours\" = 3\n[rebuilds]\nmean_hours = 4", &[]);

@@ -205,6 +205,24 @@ fn check_tries_every_preset() {
     );
 }
 
+/// Names that would be values of TOML are names all the same.
+#[test]
+fn presets_of_any_name_are_checked_and_run() {
+    let names = ["2024", "true", "\"1.5\"", "'\"in quotes\"'"];
+    let presets: String = names.iter().map(|name| format!("[presets.{name}]\nload = 0.8\n")).collect();
+    let scenario = file("years.toml", &format!("title = \"years\"\nnodes = 4\n{presets}"));
+    let scenario = scenario.to_str().expect("UTF-8");
+    let checked = run(&["check", scenario]);
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
+    for name in ["2024", "true", "1.5"] {
+        let few = ["--hours", "1", "--warm-up-hours", "0", "--seed", "1", "--json"];
+        let output = run(&[&["run", scenario, "--preset", name], &few[..]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(all["settings"]["load"], 0.8, "{name}");
+    }
+}
+
 #[test]
 fn what_is_no_text_file_is_refused_by_name() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
