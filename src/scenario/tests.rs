@@ -262,6 +262,49 @@ fn a_scheduler_that_plans_with_too_little_is_told_the_class() {
     Scenario::preset("c", &set(&[("scheduler.safety", "0.5")])).expect("right").setup("ragp-io", 1).expect("enough");
 }
 
+/// Growth that is planned for, or that an evicted task has behind it, must fit as well.
+#[test]
+fn a_task_that_would_be_planned_larger_than_any_node_is_told() {
+    let vast = [("growth.sto", "10"), ("classes.breath.sto", "3")];
+    let found = |more: &[(&str, &str)], scheduler: &str| {
+        let scenario = Scenario::preset("d", &set(&[&vast[..], more].concat())).expect("right by itself");
+        scenario.setup(scheduler, 1).err().map_or_else(Vec::new, |issues| issues.0)
+    };
+    let evicted = "growth.sto = 10 – allowed: at most 9.666: with more, ragp-io never starts a typical task of breath again \
+                   that was evicted full-grown. Lower it or classes.breath.sto, take out_of_memory = \"throttle\", or \
+                   compare schedulers that do not see storage";
+    let foreseen = "scheduler.foresight = 1 – allowed: at most 0.966: with more, ragp-io never starts a typical task of \
+                    breath. Lower it or growth.sto, or compare schedulers that do not see storage";
+    let messages = |issues: Vec<Issue>| issues.iter().map(Issue::message).collect::<Vec<_>>();
+    assert_eq!(messages(found(&[], "ragp-io")), [evicted]);
+    assert_eq!(messages(found(&[("scheduler.foresight", "1")], "ragp-io")), [foreseen, evicted]);
+    let throttle = ("out_of_memory", "throttle");
+    assert_eq!(messages(found(&[("scheduler.foresight", "1"), throttle], "ragp-io")), [foreseen]);
+    // What is allowed is allowed.
+    for more in [
+        &[("scheduler.foresight", "0.966"), throttle][..],
+        &[("scheduler.foresight", "1"), ("growth.sto", "9.666")],
+        // Memory that does not grow evicts nobody.
+        &[("growth.hbm", "0")],
+    ] {
+        assert_eq!(found(more, "ragp-io"), [], "{more:?}");
+    }
+    // θ leaves less of the 32 GB/s, and who sees no storage needs none.
+    let safe = found(&[("scheduler.safety", "0.5"), throttle, ("scheduler.foresight", "1")], "ragp-io");
+    assert!(safe[0].allowed.starts_with("at most 0.433: "), "{safe:#?}");
+    assert_eq!(found(&[("scheduler.foresight", "1")], "ragp-5d"), []);
+    // Memory that is planned for may be short, too, also where nobody sees storage.
+    let memory = [("growth.hbm", "10"), ("growth.hbm_cap", "16384"), ("classes.breath.hbm", "80"), throttle];
+    let memory = found(&[&memory[..], &[("scheduler.foresight", "1")]].concat(), "ragp-5d");
+    assert_eq!(
+        messages(memory),
+        [
+            "scheduler.foresight = 1 – allowed: at most 0.7: with more, ragp-5d never starts a typical task of breath. Lower \
+          it or growth.hbm"
+        ]
+    );
+}
+
 /// What takes any text is not read as a number or a date.
 #[test]
 fn a_preset_may_be_called_anything() {
