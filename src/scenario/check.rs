@@ -56,6 +56,26 @@ pub(super) fn cross(scenario: &Scenario, has_own_cluster: bool, issues: &mut Vec
             "Shorter intervals cost run time and change nothing",
         ));
     }
+    if interval == 0.0 && !touched(issues, "telemetry.interval_seconds") {
+        let telemetry = &scenario.telemetry;
+        for (key, value, without) in [
+            ("noise", telemetry.noise, 0.0),
+            ("smoothing", telemetry.smoothing, 1.0),
+            ("dead_band", telemetry.dead_band, 0.0),
+        ] {
+            if value != without {
+                issues.push(Issue::new(
+                    format!("telemetry.{key}"),
+                    value.to_string(),
+                    format!(
+                        "{without} while telemetry.interval_seconds is 0: the truth is known at once, and no readings \
+                         are taken"
+                    ),
+                    "Set telemetry.interval_seconds to 1 or more, or leave it out",
+                ));
+            }
+        }
+    }
     let queue = &scenario.queue;
     if queue.discipline == Discipline::Backfill
         && queue.reserve_after_minutes > 0.0

@@ -305,6 +305,29 @@ fn a_task_that_would_be_planned_larger_than_any_node_is_told() {
     );
 }
 
+/// Without readings nothing is noisy, smoothed or held back.
+#[test]
+fn settings_of_readings_without_readings_are_told() {
+    for (key, value, without) in [("noise", "0.4", "0"), ("smoothing", "0.5", "1"), ("dead_band", "0.1", "0")] {
+        let path = format!("telemetry.{key}");
+        let from_file = issues(&format!("{path} = {value}"), &[]);
+        let from_outside = issues("", &[(&path, value)]);
+        assert_eq!(from_file, from_outside);
+        assert_eq!(
+            from_file.iter().map(Issue::message).collect::<Vec<_>>(),
+            [format!(
+                "{path} = {value} – allowed: {without} while telemetry.interval_seconds is 0: the truth is known at once, \
+                 and no readings are taken. Set telemetry.interval_seconds to 1 or more, or leave it out"
+            )]
+        );
+        Scenario::parse("telemetry.interval_seconds = 60", &set(&[(&path, value)])).expect("read every minute");
+        Scenario::parse("", &set(&[(&path, without)])).expect("says what is so");
+    }
+    // Whether readings are taken is not known where the interval was refused.
+    let refused = issues("[telemetry]\ninterval_seconds = -5\nnoise = 0.4", &[]);
+    assert_eq!(refused.len(), 1, "{refused:#?}");
+}
+
 /// What takes any text is not read as a number or a date.
 #[test]
 fn a_preset_may_be_called_anything() {

@@ -395,7 +395,7 @@ fn a_trace_runs_and_tells_what_was_assumed() {
     let ignored = all["trace"]["ignored"].as_array().expect("a list");
     assert!(ignored.contains(&"rebuilds.mean_hours".into()), "{ignored:?}");
     assert!(all["settings"]["rebuilds.mean_hours"].is_null());
-    for key in ["rebuilds.degraded_share=0.2", "scheduler.safety=0.9", "telemetry.noise=0.1"] {
+    for key in ["rebuilds.degraded_share=0.2", "scheduler.safety=0.9", "telemetry.interval_seconds=300"] {
         let refused = run(&[&["run"], &trace[..], &["--assume", "off", "--set", key]].concat());
         assert_eq!(refused.status.code(), Some(2));
         let told = text(&refused.stderr);
