@@ -30,6 +30,8 @@ struct Run {
     policy: Entry,
     seed: u64,
     curve: Vec<Point>,
+    /// Pods of its order; several orders may have the same seed.
+    arrivals: usize,
     rejected: u64,
 }
 
@@ -94,7 +96,13 @@ pub fn replay(options: &ReplayOptions) -> Result<String, Failure> {
             return Err(fault.clone().into());
         }
         let probe = simulation.probe();
-        Ok(Run { policy: *policy, seed: order.seed, curve: probe.curve(), rejected: probe.rejected() })
+        Ok(Run {
+            policy: *policy,
+            seed: order.seed,
+            curve: probe.curve(),
+            arrivals: order.rows.pods.len(),
+            rejected: probe.rejected(),
+        })
     });
     let runs = outcomes.into_iter().collect::<Result<Vec<Run>, Failure>>()?;
     if options.json { json(&request, &runs) } else { Ok(text(&request, &runs)) }
@@ -254,7 +262,6 @@ fn json(request: &Request, runs: &[Run]) -> Result<String, Failure> {
             greatest_difference: Greatest::of(&points),
             points,
         });
-        let order = request.orders.iter().find(|order| order.seed == run.seed);
         list.push(RunJson {
             workload: &request.workload,
             policy: replay::name(&run.policy),
@@ -262,7 +269,7 @@ fn json(request: &Request, runs: &[Run]) -> Result<String, Failure> {
             seed: run.seed,
             ties: if request.ties == Ties::Fixed { "fixed" } else { "random" },
             curve: run.curve.iter().map(|point| Point { frag_ratio: rounded(point.frag_ratio), ..*point }).collect(),
-            arrivals: order.map_or(0, |order| order.rows.pods.len()),
+            arrivals: run.arrivals,
             rejected: run.rejected,
             published,
         });

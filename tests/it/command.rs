@@ -574,3 +574,31 @@ fn what_does_not_fit_into_memory_is_refused_and_may_be_allowed() {
     assert!(run_in("20", "bootstrap").status.success());
     assert!(run_in("20", "recorded").status.success());
 }
+
+// --- replay ----------------------------------------------------------------------------------------------------
+
+const REPLAY_NODES: &str = "sn,cpu_milli,memory_mib,gpu,model\na,8000,1024,1,T4\nb,8000,1024,2,G2\n";
+const REPLAY_PODS: &str =
+    "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\np0,1000,1,1,500,\np1,1000,1,1,600,G2\n";
+
+/// `residua replay` on these lists, whose files are named so.
+fn replay(name: &str, nodes: &str, pods: &str, more: &[&str]) -> Output {
+    let (nodes, pods) = (file(&format!("{name}-nodes.csv"), nodes), file(&format!("{name}-pods.csv"), pods));
+    let lists = ["replay", "--nodes", nodes.to_str().expect("UTF-8"), "--pods", pods.to_str().expect("UTF-8")];
+    run(&[&lists[..], more].concat())
+}
+
+/// Two orders may have one seed; each run is told with its own.
+#[test]
+fn a_replay_counts_the_arrivals_of_its_own_order() {
+    let (one, two) = (file("order-one.txt", "nodes 0 1\npods 0\n"), file("order-two.txt", "nodes 0 1\npods 0 1 0\n"));
+    let orders = ["--order", one.to_str().expect("UTF-8"), "--order", two.to_str().expect("UTF-8")];
+    for seed in [&["--seed", "3"][..], &[]] {
+        let more = [&orders[..], seed, &["--policy", "fgd", "--json"]].concat();
+        let output = replay("arrivals", REPLAY_NODES, REPLAY_PODS, &more);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let runs: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(runs[0]["seed"], runs[1]["seed"]);
+        assert_eq!((&runs[0]["arrivals"], &runs[1]["arrivals"]), (&1.into(), &3.into()));
+    }
+}
