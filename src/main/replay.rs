@@ -196,23 +196,29 @@ fn issue(path: &str, value: &str, allowed: &str, remedy: &str) -> Issue {
 
 /// The policies of these names, each once; `all` and `paper` stand for several.
 fn policies(names: &[String], issues: &mut Vec<Issue>) -> Vec<Entry> {
+    let allowed = || {
+        let known: Vec<String> = replay_entries().map(|entry| replay::name(&entry)).collect();
+        format!("all, paper, {}", known.join(", "))
+    };
     let mut policies: Vec<Entry> = Vec::new();
-    for name in names {
-        let named: Vec<Entry> = match name.as_str() {
+    let written = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+    for name in written.clone() {
+        let named: Vec<Entry> = match name {
             "all" => replay_entries().collect(),
             "paper" => replay_entries().filter(|entry| entry.card.arena == Arena::Replay).collect(),
             _ => replay::find(name).into_iter().collect(),
         };
         if named.is_empty() {
-            let known: Vec<String> = replay_entries().map(|entry| replay::name(&entry)).collect();
-            let allowed = format!("all, paper, {}", known.join(", "));
-            issues.push(issue("--policy", name, &allowed, "Choose from these, with commas between"));
+            issues.push(issue("--policy", name, &allowed(), "Choose from these, with commas between"));
         }
         for entry in named {
             if !policies.iter().any(|known| known.id() == entry.id()) {
                 policies.push(entry);
             }
         }
+    }
+    if written.count() == 0 {
+        issues.push(issue("--policy", "", &allowed(), "Name one, or leave the option out"));
     }
     policies
 }

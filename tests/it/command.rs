@@ -602,3 +602,14 @@ fn a_replay_counts_the_arrivals_of_its_own_order() {
         assert_eq!((&runs[0]["arrivals"], &runs[1]["arrivals"]), (&1.into(), &3.into()));
     }
 }
+
+#[test]
+fn policies_of_a_replay_are_named_with_or_without_spaces() {
+    let output = replay("spaces", REPLAY_NODES, REPLAY_PODS, &["--policy", " fgd, best-fit,", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let runs: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&runs[0]["policy"], &runs[1]["policy"]), (&"FGD".into(), &"BestFit".into()));
+    let refused = replay("spaces", REPLAY_NODES, REPLAY_PODS, &["--policy", " ,"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("--policy – allowed: all, paper, "), "{}", text(&refused.stderr));
+}
