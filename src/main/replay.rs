@@ -6,8 +6,8 @@ use residua::replay::published::{Pair, greatest, mean, pair, pair_means};
 use residua::replay::{self, Experiment, Point, files, order};
 use residua::scenario::{Issue, Issues};
 use residua::schedulers::{Arena, Entry, Ties, replay_entries};
-use residua::workload::openb::Finding;
-use residua::workload::openb::packing::{Published, Rows, read_order, read_published};
+use residua::workload::openb::packing::{Published, Rows, examine, read_order, read_published};
+use residua::workload::openb::{Count, Finding, count};
 use serde::Serialize;
 
 use crate::check::read;
@@ -127,7 +127,13 @@ fn settle(options: &ReplayOptions) -> Result<Request, Failure> {
     let mut take = |outcome: Result<_, Vec<Finding>>| outcome.map_err(|mut found| findings.append(&mut found)).ok();
     let experiment = match (&nodes, &pods) {
         (Some(nodes), Some(pods)) => take(Experiment::read((&nodes.0, &nodes.1), (&pods.0, &pods.1))),
-        _ => None,
+        // What can be read is looked at all the same.
+        _ => {
+            let [nodes, pods] =
+                [&nodes, &pods].map(|file| file.as_ref().map(|(name, text)| (name.as_str(), text.as_str())));
+            findings.append(&mut examine(nodes, pods));
+            None
+        }
     };
     let mut orders = Vec::new();
     if let Some(experiment) = &experiment {
@@ -138,19 +144,24 @@ fn settle(options: &ReplayOptions) -> Result<Request, Failure> {
                 Err(mut found) => findings.append(&mut found),
             }
         }
-        if options.order.is_empty() {
+        if options.order.is_empty()
+            && let Some(count) = order::too_many(experiment)
+        {
+            issues.push(issue(
+                &name(&options.pods),
+                &format!("about {count:.0} arrivals"),
+                &format!(
+                    "at most {} until {} % of the GPUs are asked for",
+                    order::MOST_ARRIVALS,
+                    order::INFLATION_PCT
+                ),
+                "Use fewer nodes, or pods that ask for more GPU",
+            ));
+        } else if options.order.is_empty() {
             let seeds = options.seed.map_or_else(|| (1..=options.seeds).collect(), |seed| vec![seed]);
             let drawn = in_order(seeds.len(), available(), |at| order::draw(experiment, seeds[at]));
             for (seed, drawn) in seeds.into_iter().zip(drawn) {
-                match drawn {
-                    Ok(rows) => orders.push(Order { seed, rows }),
-                    // As many arrivals whatever the seed: said once.
-                    Err(error) if orders.is_empty() => {
-                        issues.push(issue(&name(&options.pods), "", "", &error.to_string()));
-                        break;
-                    }
-                    Err(_) => break,
-                }
+                orders.push(Order { seed, rows: drawn? });
             }
         }
     }
@@ -302,6 +313,12 @@ fn text(request: &Request, runs: &[Run]) -> String {
         if request.has_published_orders { "Orders from files" } else { "Orders of our own" },
         seeds.join(", "),
     );
+    let counts = count(&lists.notes);
+    if !counts.is_empty() {
+        let noted: Vec<String> =
+            counts.iter().map(|Count { kind, count }| format!("{count} × {}", kind.title())).collect();
+        text.push_str(&format!("Worth knowing of the lists: {}.\n", noted.join(", ")));
+    }
     if lists.without_gpu > 0 {
         text.push_str(&format!("{} nodes have no GPU and take no part.\n", lists.without_gpu));
     }

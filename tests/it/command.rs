@@ -613,3 +613,46 @@ fn policies_of_a_replay_are_named_with_or_without_spaces() {
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains("--policy – allowed: all, paper, "), "{}", text(&refused.stderr));
 }
+
+#[test]
+fn a_replay_tells_what_is_worth_knowing_of_its_lists() {
+    let pods = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,colour\np0,1000,1,1,500,,red\np1,1000,1,0,0,G2,red\n\
+                p2,1000,1,0,0,G2,red\n";
+    let output = replay("notes", REPLAY_NODES, pods, &["--policy", "fgd"]);
+    let told = text(&output.stdout);
+    let line = told.lines().nth(1).unwrap_or_default();
+    assert!(line.starts_with("Worth knowing of the lists: 2 × ") && line.contains(", 1 × "), "{told}");
+    let json = text(&replay("notes", REPLAY_NODES, pods, &["--policy", "fgd", "--json"]).stdout);
+    assert!(serde_json::from_str::<Value>(&json).is_ok(), "{json}");
+    let nothing = text(&replay("no-notes", REPLAY_NODES, REPLAY_PODS, &["--policy", "fgd"]).stdout);
+    assert!(!nothing.contains("Worth knowing"), "{nothing}");
+}
+
+#[test]
+fn problems_of_a_replay_are_said_together_and_in_full() {
+    let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("missing.csv");
+    let missing = missing.to_str().expect("UTF-8");
+    let nodes = file("replay-bad-nodes.csv", &REPLAY_NODES.replace("a,8000", "a,-8"));
+    let pods = file("replay-bad-pods.csv", &REPLAY_PODS.replace("p0,1000", "p0,x"));
+    let [nodes, pods] = [&nodes, &pods].map(|path| path.to_str().expect("UTF-8"));
+    for (nodes, pods, words) in [
+        (nodes, missing, "replay-bad-nodes.csv, row 2, column cpu_milli, value \"-8\": negative number"),
+        (missing, pods, "replay-bad-pods.csv, row 2, column cpu_milli, value \"x\": not a whole number"),
+    ] {
+        let refused = run(&["replay", "--nodes", nodes, "--pods", pods]);
+        let told = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{told}");
+        assert!(told.starts_with("2 problems found:") && told.contains("missing.csv"), "{told}");
+        assert!(told.contains(words), "{words:?} is not in\n{told}");
+    }
+    // A pod of a thousandth of a GPU, and a thousand nodes.
+    let many: String = (0..2000).map(|n| format!("n{n},8000,1024,8,T4\n")).collect();
+    let nodes = format!("sn,cpu_milli,memory_mib,gpu,model\n{many}");
+    let pods = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np0,1,1,1,1\n";
+    let refused = replay("endless", &nodes, pods, &["--seeds", "3"]);
+    assert_eq!(
+        text(&refused.stderr),
+        "1 problem found:\n  endless-pods.csv = about 20799999 arrivals – allowed: at most 5000000 until 130 % of the GPUs \
+         are asked for. Use fewer nodes, or pods that ask for more GPU\n"
+    );
+}
