@@ -575,6 +575,18 @@ fn what_does_not_fit_into_memory_is_refused_and_may_be_allowed() {
     assert!(run_in("20", "recorded").status.success());
 }
 
+/// Memory and time are estimated and judged together.
+#[test]
+fn what_takes_too_much_of_everything_is_told_all_of_it() {
+    let vast = ["run", "c", "--schedulers", "all", "--seeds", "1000", "--set", "nodes=20000", "--memory", "1"];
+    let refused = run(&[&vast[..], &["--set", "scheduler.safety=0.1"]].concat());
+    let told = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    for words in ["--memory = 1 MB", "30 days of computing", "scheduler.safety = 0.1"] {
+        assert!(told.contains(words), "{words:?} is not in\n{told}");
+    }
+}
+
 // --- replay ----------------------------------------------------------------------------------------------------
 
 const REPLAY_NODES: &str = "sn,cpu_milli,memory_mib,gpu,model\na,8000,1024,1,T4\nb,8000,1024,2,G2\n";
