@@ -587,6 +587,50 @@ fn what_takes_too_much_of_everything_is_told_all_of_it() {
     }
 }
 
+/// Whatever keeps a trace from being read, the rest of it is looked at.
+#[test]
+fn problems_of_a_trace_are_said_together() {
+    let bad_nodes = file("together-nodes.csv", &NODES.replace("n0,64000", "n0,-8"));
+    let bad_pods = file("together-pods.csv", &PODS.replace("p1,8000", "p1,many"));
+    let [nodes, pods] = [&bad_nodes, &bad_pods].map(|path| path.to_str().expect("UTF-8"));
+    let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("missing.csv");
+    let missing = missing.to_str().expect("UTF-8");
+    let cap =
+        "--cap-hours = -1 – allowed: 0.01 to 100000 (h), or 0 to keep run times as they are. Choose one of these";
+    let node = "together-nodes.csv, row 2, column cpu_milli, value \"-8\"";
+    let pod = "together-pods.csv, row 3, column cpu_milli, value \"many\"";
+    let unreadable = "missing.csv – allowed: a readable text file";
+    let long = file("together-long.csv", &format!("{PODS}{}", "\n".repeat(120_000)));
+    let long = long.to_str().expect("UTF-8");
+    let memory = "--memory = 1 MB – allowed: at least 2 MB: jobs are drawn from all rows of together-long.csv";
+    for (nodes, pods, more, words) in [
+        (nodes, pods, &["--cap-hours", "-1"][..], &[cap, node, pod][..]),
+        (missing, pods, &["--cap-hours", "-1"], &[cap, unreadable, pod]),
+        (nodes, missing, &[], &[unreadable, node]),
+        (missing, missing, &[], &["2 problems", unreadable]),
+        (nodes, long, &["--memory", "1"], &[memory, node]),
+        (missing, pods, &["--arrivals", "recorded"], &[unreadable, pod]),
+        (nodes, missing, &["--arrivals", "recorded"], &[unreadable, node]),
+    ] {
+        let arguments = [&["run", "--trace-nodes", nodes, "--trace-pods", pods, "--seed", "1"], more].concat();
+        let refused = run(&arguments);
+        let told = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{told}");
+        for words in words {
+            assert!(told.contains(words), "{words:?} is not in\n{told}");
+        }
+        // Nothing is held against pods of which nobody knows the nodes.
+        assert!(!told.contains("no node") || nodes != missing, "{told}");
+    }
+    // What is wrong in the middle of a recording hides nothing of its nodes.
+    let wide = Path::new(env!("CARGO_TARGET_TMPDIR")).join("together-wide.csv");
+    std::fs::write(&wide, [PODS.as_bytes(), b"p3,\xff\n"].concat()).expect("writable");
+    let wide = wide.to_str().expect("UTF-8");
+    let refused = run(&["run", "--trace-nodes", nodes, "--trace-pods", wide, "--arrivals", "recorded"]);
+    let told = text(&refused.stderr);
+    assert!(told.contains(node), "{told}");
+}
+
 // --- replay ----------------------------------------------------------------------------------------------------
 
 const REPLAY_NODES: &str = "sn,cpu_milli,memory_mib,gpu,model\na,8000,1024,1,T4\nb,8000,1024,2,G2\n";
