@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Simulation;
 use crate::engine::setup::Setup;
+use crate::error::Error;
 use crate::probes::{Metrics, Standard};
 use crate::resources::Dim;
 use crate::scenario::{Issue, Memory, Scenario};
@@ -119,8 +120,9 @@ impl Session {
         let header = header_of(&setup);
         let look = look::Look::new(&setup);
         let probe = (Standard::new(&setup), Running::new(&setup));
-        let simulation =
-            Simulation::with_probe(setup, probe).map_err(|error| vec![Issue::new("", "", "", error.to_string())])?;
+        let refused =
+            |error: Error| vec![Issue::new("settings", "", "settings that a run can start with", error.to_string())];
+        let simulation = Simulation::with_probe(setup, probe).map_err(refused)?;
         Ok(Self { simulation, header, waits: Sorted::default(), look, next: 0, is_over: false })
     }
 
