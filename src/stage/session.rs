@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Simulation;
 use crate::engine::setup::Setup;
+use crate::error::Error;
 use crate::probes::{Metrics, Standard};
 use crate::resources::Dim;
 use crate::scenario::{Issue, Memory, Scenario};
@@ -121,8 +122,9 @@ impl Session {
         let header = header_of(&setup);
         let look = look::Look::new(&setup);
         let probe = (Standard::new(&setup), Running::new(&setup));
-        let simulation =
-            Simulation::with_probe(setup, probe).map_err(|error| vec![Issue::new("", "", "", error.to_string())])?;
+        let refused =
+            |error: Error| vec![Issue::new("settings", "", "settings that a run can start with", error.to_string())];
+        let simulation = Simulation::with_probe(setup, probe).map_err(refused)?;
         Ok(Self { simulation, header, waits: Sorted::default(), look, next: 0, is_over: false })
     }
 
@@ -170,11 +172,7 @@ impl Session {
     /// The measures of the run so far.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
-        let pending = self.simulation.waiting().map(|state| {
-            let left = state.total().0.saturating_sub(state.done.0);
-            u128::from(left) * state.gpu_milli() as u128
-        });
-        self.simulation.probe().0.metrics(pending.sum())
+        self.simulation.probe().0.metrics(self.simulation.pending_work())
     }
 
     /// The numbers of the frame at this moment.

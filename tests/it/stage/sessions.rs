@@ -225,6 +225,22 @@ fn a_trace_on_the_page_is_the_run_of_the_command() {
     }
 }
 
+/// Also what only the engine has against a run has a place and a remedy.
+#[test]
+fn what_the_engine_refuses_has_its_place() {
+    let mut setup = Scenario::preset("a", &[]).unwrap().setup("ragp-io", 1).unwrap();
+    setup.nodes.clear();
+    let issues = Session::of(setup).unwrap_err();
+    let messages: Vec<_> = issues.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        messages,
+        [
+            "settings – allowed: settings that a run can start with. this run cannot start: there are no nodes; give at \
+          least one"
+        ]
+    );
+}
+
 #[test]
 fn settings_without_a_say_in_a_trace_are_problems() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/openb");
