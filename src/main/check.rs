@@ -36,7 +36,9 @@ fn whole(text: &str) -> Result<Scenario, Issues> {
     let scenario = Scenario::parse(text, &[])?;
     let mut issues = Vec::new();
     for (preset, _) in &scenario.presets {
-        if let Err(found) = Scenario::parse(text, &[("preset".to_owned(), preset.clone())]) {
+        // In quotes, so that whatever it is called is taken as it is.
+        let name = toml::Value::from(preset.as_str()).to_string();
+        if let Err(found) = Scenario::parse(text, &[("preset".to_owned(), name)]) {
             let path = |issue: &Issue| format!("presets.{preset}.{}", issue.path);
             issues.extend(found.0.into_iter().map(|issue| Issue { path: path(&issue), ..issue }));
         }

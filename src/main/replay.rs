@@ -6,8 +6,8 @@ use residua::replay::published::{Pair, greatest, mean, pair, pair_means};
 use residua::replay::{self, Experiment, Point, files, order};
 use residua::scenario::{Issue, Issues};
 use residua::schedulers::{Arena, Entry, Ties, replay_entries};
-use residua::workload::openb::Finding;
-use residua::workload::openb::packing::{Published, Rows, read_order, read_published};
+use residua::workload::openb::packing::{Published, Rows, examine, read_order, read_published};
+use residua::workload::openb::{Count, Finding, count};
 use serde::Serialize;
 
 use crate::check::read;
@@ -30,6 +30,8 @@ struct Run {
     policy: Entry,
     seed: u64,
     curve: Vec<Point>,
+    /// Pods of its order; several orders may have the same seed.
+    arrivals: usize,
     rejected: u64,
 }
 
@@ -94,7 +96,13 @@ pub fn replay(options: &ReplayOptions) -> Result<String, Failure> {
             return Err(fault.clone().into());
         }
         let probe = simulation.probe();
-        Ok(Run { policy: *policy, seed: order.seed, curve: probe.curve(), rejected: probe.rejected() })
+        Ok(Run {
+            policy: *policy,
+            seed: order.seed,
+            curve: probe.curve(),
+            arrivals: order.rows.pods.len(),
+            rejected: probe.rejected(),
+        })
     });
     let runs = outcomes.into_iter().collect::<Result<Vec<Run>, Failure>>()?;
     if options.json { json(&request, &runs) } else { Ok(text(&request, &runs)) }
@@ -119,7 +127,13 @@ fn settle(options: &ReplayOptions) -> Result<Request, Failure> {
     let mut take = |outcome: Result<_, Vec<Finding>>| outcome.map_err(|mut found| findings.append(&mut found)).ok();
     let experiment = match (&nodes, &pods) {
         (Some(nodes), Some(pods)) => take(Experiment::read((&nodes.0, &nodes.1), (&pods.0, &pods.1))),
-        _ => None,
+        // What can be read is looked at all the same.
+        _ => {
+            let [nodes, pods] =
+                [&nodes, &pods].map(|file| file.as_ref().map(|(name, text)| (name.as_str(), text.as_str())));
+            findings.append(&mut examine(nodes, pods));
+            None
+        }
     };
     let mut orders = Vec::new();
     if let Some(experiment) = &experiment {
@@ -130,19 +144,24 @@ fn settle(options: &ReplayOptions) -> Result<Request, Failure> {
                 Err(mut found) => findings.append(&mut found),
             }
         }
-        if options.order.is_empty() {
+        if options.order.is_empty()
+            && let Some(count) = order::too_many(experiment)
+        {
+            issues.push(issue(
+                &name(&options.pods),
+                &format!("about {count:.0} arrivals"),
+                &format!(
+                    "at most {} until {} % of the GPUs are asked for",
+                    order::MOST_ARRIVALS,
+                    order::INFLATION_PCT
+                ),
+                "Use fewer nodes, or pods that ask for more GPU",
+            ));
+        } else if options.order.is_empty() {
             let seeds = options.seed.map_or_else(|| (1..=options.seeds).collect(), |seed| vec![seed]);
             let drawn = in_order(seeds.len(), available(), |at| order::draw(experiment, seeds[at]));
             for (seed, drawn) in seeds.into_iter().zip(drawn) {
-                match drawn {
-                    Ok(rows) => orders.push(Order { seed, rows }),
-                    // As many arrivals whatever the seed: said once.
-                    Err(error) if orders.is_empty() => {
-                        issues.push(issue(&name(&options.pods), "", "", &error.to_string()));
-                        break;
-                    }
-                    Err(_) => break,
-                }
+                orders.push(Order { seed, rows: drawn? });
             }
         }
     }
@@ -188,23 +207,29 @@ fn issue(path: &str, value: &str, allowed: &str, remedy: &str) -> Issue {
 
 /// The policies of these names, each once; `all` and `paper` stand for several.
 fn policies(names: &[String], issues: &mut Vec<Issue>) -> Vec<Entry> {
+    let allowed = || {
+        let known: Vec<String> = replay_entries().map(|entry| replay::name(&entry)).collect();
+        format!("all, paper, {}", known.join(", "))
+    };
     let mut policies: Vec<Entry> = Vec::new();
-    for name in names {
-        let named: Vec<Entry> = match name.as_str() {
+    let written = names.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+    for name in written.clone() {
+        let named: Vec<Entry> = match name {
             "all" => replay_entries().collect(),
             "paper" => replay_entries().filter(|entry| entry.card.arena == Arena::Replay).collect(),
             _ => replay::find(name).into_iter().collect(),
         };
         if named.is_empty() {
-            let known: Vec<String> = replay_entries().map(|entry| replay::name(&entry)).collect();
-            let allowed = format!("all, paper, {}", known.join(", "));
-            issues.push(issue("--policy", name, &allowed, "Choose from these, with commas between"));
+            issues.push(issue("--policy", name, &allowed(), "Choose from these, with commas between"));
         }
         for entry in named {
             if !policies.iter().any(|known| known.id() == entry.id()) {
                 policies.push(entry);
             }
         }
+    }
+    if written.count() == 0 {
+        issues.push(issue("--policy", "", &allowed(), "Name one, or leave the option out"));
     }
     policies
 }
@@ -254,7 +279,6 @@ fn json(request: &Request, runs: &[Run]) -> Result<String, Failure> {
             greatest_difference: Greatest::of(&points),
             points,
         });
-        let order = request.orders.iter().find(|order| order.seed == run.seed);
         list.push(RunJson {
             workload: &request.workload,
             policy: replay::name(&run.policy),
@@ -262,7 +286,7 @@ fn json(request: &Request, runs: &[Run]) -> Result<String, Failure> {
             seed: run.seed,
             ties: if request.ties == Ties::Fixed { "fixed" } else { "random" },
             curve: run.curve.iter().map(|point| Point { frag_ratio: rounded(point.frag_ratio), ..*point }).collect(),
-            arrivals: order.map_or(0, |order| order.rows.pods.len()),
+            arrivals: run.arrivals,
             rejected: run.rejected,
             published,
         });
@@ -289,6 +313,12 @@ fn text(request: &Request, runs: &[Run]) -> String {
         if request.has_published_orders { "Orders from files" } else { "Orders of our own" },
         seeds.join(", "),
     );
+    let counts = count(&lists.notes);
+    if !counts.is_empty() {
+        let noted: Vec<String> =
+            counts.iter().map(|Count { kind, count }| format!("{count} × {}", kind.title())).collect();
+        text.push_str(&format!("Worth knowing of the lists: {}.\n", noted.join(", ")));
+    }
     if lists.without_gpu > 0 {
         text.push_str(&format!("{} nodes have no GPU and take no part.\n", lists.without_gpu));
     }

@@ -57,9 +57,6 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
         seen.push(issue.clone());
         is_new
     });
-    if !issues.is_empty() {
-        return Err(Issues(issues).into());
-    }
 
     let items: Vec<(&str, u64)> = ids.iter().flat_map(|id| seeds.iter().map(|seed| (id.as_str(), *seed))).collect();
     let (nodes, jobs) = match &trace {
@@ -68,10 +65,13 @@ pub fn run(options: &RunOptions) -> Result<String, Failure> {
     };
     let threads = used(items.len(), options.threads.map_or_else(available, usize::from));
     let memory = trace.as_ref().map_or_else(|| scenario.memory(), |trace| trace.memory(&scenario));
-    cost::fits(memory, threads, options.memory).map_err(Issues::from)?;
-    let cores = threads.min(available());
-    let told =
-        cost::announce(cost::seconds_a_run(&scenario, nodes, jobs), items.len(), cores).map_err(Issues::from)?;
+    issues.extend(cost::fits(memory, threads, options.memory).err());
+    let seconds = cost::seconds_a_run(&scenario, nodes, jobs);
+    let told = cost::announce(seconds, items.len(), threads.min(available()));
+    let told = told.map_err(|issue| issues.push(issue)).ok().flatten();
+    if !issues.is_empty() {
+        return Err(Issues(issues).into());
+    }
     if let Some(words) = told {
         tell(&words);
     }

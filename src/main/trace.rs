@@ -75,11 +75,17 @@ impl Trace {
 /// many megabytes.
 pub fn import(options: &TraceOptions, memory: u64) -> Result<Option<Trace>, Failure> {
     let (Some(nodes), Some(pods)) = (&options.trace_nodes, &options.trace_pods) else { return Ok(None) };
-    let cap = options.cap_hours.unwrap_or(Options::DEFAULT_CAP.as_hours());
-    if !(cap == 0.0 || (0.01..=100_000.0).contains(&cap)) {
-        return Err(Failure::Input(format!(
-            "--cap-hours = {cap} – allowed: 0.01 to 100000 (h), or 0 to keep run times as they are"
-        )));
+    let mut issues = Vec::new();
+    let mut cap = options.cap_hours.unwrap_or(Options::DEFAULT_CAP.as_hours());
+    // Recorded run times are never cut; that the option has no say there is for the caller to tell.
+    if options.arrivals == ArrivalsOption::Bootstrap && !(cap == 0.0 || (0.01..=100_000.0).contains(&cap)) {
+        issues.push(Issue {
+            path: "--cap-hours".to_owned(),
+            value: cap.to_string(),
+            allowed: "0.01 to 100000 (h), or 0 to keep run times as they are".to_owned(),
+            remedy: "Choose one of these, or leave it out".to_owned(),
+        });
+        cap = 0.0;
     }
     let settings = Options {
         on_fault: match options.on_fault {
@@ -89,56 +95,110 @@ pub fn import(options: &TraceOptions, memory: u64) -> Result<Option<Trace>, Fail
         assume: options.assume == Switch::On,
         cap: (cap > 0.0).then(|| Span::from_hours_f64(cap)),
     };
-    match options.arrivals {
+    let outcome = match options.arrivals {
         ArrivalsOption::Bootstrap => {
-            drawn(nodes, pods, &settings, memory).map(|imported| Some(Trace::Drawn(imported)))
+            drawn(nodes, pods, &settings, memory, &mut issues).map(|imported| imported.map(Trace::Drawn))
         }
-        ArrivalsOption::Recorded => recorded(nodes, pods, &settings).map(|recorded| Some(Trace::Recorded(recorded))),
+        ArrivalsOption::Recorded => {
+            recorded(nodes, pods, &settings, memory, &mut issues).map(|recorded| recorded.map(Trace::Recorded))
+        }
+    };
+    match outcome {
+        Ok(trace) if issues.is_empty() => Ok(trace),
+        Ok(_) => Err(Issues(issues).into()),
+        Err(found) if issues.is_empty() => Err(found),
+        Err(found) => Err(Failure::from(Issues(issues)).and(found)),
     }
 }
 
 /// Bytes that a list takes while it is imported, for each byte of its file; measured with a million pods: 17.
 const HELD_A_BYTE: u64 = 20;
 
-fn drawn(nodes: &Path, pods: &Path, settings: &Options, memory: u64) -> Result<Imported, Failure> {
-    let needed = inspect(pods, MOST_TRACE_BYTES).map_or(0, |bytes| bytes * HELD_A_BYTE / 1_000_000);
-    if needed > memory {
-        return Err(Failure::Input(format!(
-            "--memory = {memory} MB – allowed: at least {needed} MB: jobs are drawn from all rows of {}, which are held. \
-             Raise it if the machine has so much, shorten the list, or replay it row by row: --arrivals recorded",
-            name(pods)
-        )));
-    }
-    let (nodes_text, pods_text) = both(read(nodes, MOST_TRACE_BYTES), read(pods, MOST_TRACE_BYTES))?;
-    openb::import((&name(nodes), &nodes_text), (&name(pods), &pods_text), settings).map_err(refused)
+/// Megabytes that a list of so many bytes takes while it is imported.
+fn held(bytes: u64) -> u64 {
+    bytes.saturating_mul(HELD_A_BYTE) / 1_000_000
 }
 
-fn recorded(nodes: &Path, pods: &Path, settings: &Options) -> Result<Recorded, Failure> {
-    let (nodes_text, _) = both(read(nodes, MOST_TRACE_BYTES), inspect(pods, u64::MAX))?;
+/// Nothing if a file cannot be read, which then is one of `issues`; so is a list that does not fit into memory.
+fn drawn(
+    nodes: &Path,
+    pods: &Path,
+    settings: &Options,
+    memory: u64,
+    issues: &mut Vec<Issue>,
+) -> Result<Option<Imported>, Failure> {
+    let nodes_text = kept(read(nodes, MOST_TRACE_BYTES), issues);
+    let needed = kept(inspect(pods, MOST_TRACE_BYTES), issues).map(held);
+    if let Some(needed) = needed.filter(|needed| *needed > memory) {
+        issues.push(Issue {
+            path: "--memory".to_owned(),
+            value: format!("{memory} MB"),
+            allowed: format!("at least {needed} MB: jobs are drawn from all rows of {}, which are held", name(pods)),
+            remedy: "Raise it if the machine has so much, shorten the list, or replay it row by row: --arrivals \
+                     recorded"
+                .to_owned(),
+        });
+    }
+    let fits = needed.filter(|needed| *needed <= memory);
+    let pods_text = fits.and_then(|_| kept(read(pods, MOST_TRACE_BYTES), issues));
+    match (&nodes_text, &pods_text) {
+        (Some(nodes_text), Some(pods_text)) => {
+            openb::import((&name(nodes), nodes_text), (&name(pods), pods_text), settings).map(Some).map_err(refused)
+        }
+        _ => examined((nodes, nodes_text.as_deref()), (pods, pods_text.as_deref()), settings).map(|()| None),
+    }
+}
+
+/// Nothing if a file cannot be read, which then is one of `issues`.
+fn recorded(
+    nodes: &Path,
+    pods: &Path,
+    settings: &Options,
+    memory: u64,
+    issues: &mut Vec<Issue>,
+) -> Result<Option<Recorded>, Failure> {
+    let nodes_text = kept(read(nodes, MOST_TRACE_BYTES), issues);
+    let bytes = kept(inspect(pods, u64::MAX), issues);
+    let (Some(nodes_text), Some(_)) = (&nodes_text, bytes) else {
+        // A recording is checked row by row beside its nodes; without them, as a whole where it can be held.
+        let fits = bytes.filter(|bytes| *bytes <= MOST_TRACE_BYTES && held(*bytes) <= memory);
+        let pods_text = fits.and_then(|_| kept(read(pods, MOST_TRACE_BYTES), issues));
+        return examined((nodes, nodes_text.as_deref()), (pods, pods_text.as_deref()), settings).map(|()| None);
+    };
     let path = pods.to_owned();
     let opener = Opener::new(move || {
         let file = std::fs::File::open(&path)?;
         Ok(Box::new(BufReader::with_capacity(READ_AT_ONCE, file)))
     });
     let counter = Counter::new("rows checked");
-    recorded::survey((&name(nodes), &nodes_text), (&name(pods), &opener), settings, |rows| counter.at(rows)).map_err(
-        |trouble| match trouble {
-            Trouble::Refused(found) => refused(found),
-            Trouble::Unreadable(why) => Failure::Input(why),
-        },
-    )
+    let outcome =
+        recorded::survey((&name(nodes), nodes_text), (&name(pods), &opener), settings, |rows| counter.at(rows));
+    outcome.map(Some).map_err(|trouble| match trouble {
+        Trouble::Refused(found) => refused(found),
+        Trouble::Unreadable(why) => {
+            let why = Failure::Input(why);
+            match examined((nodes, Some(nodes_text)), (pods, None), settings) {
+                Ok(()) => why,
+                Err(found) => why.and(found),
+            }
+        }
+    })
+}
+
+/// What is wrong with the list that could be read, where the other could not.
+fn examined(nodes: (&Path, Option<&str>), pods: (&Path, Option<&str>), settings: &Options) -> Result<(), Failure> {
+    let (nodes_name, pods_name) = (name(nodes.0), name(pods.0));
+    let nodes = nodes.1.map(|text| (nodes_name.as_str(), text));
+    let pods = pods.1.map(|text| (pods_name.as_str(), text));
+    openb::examine(nodes, pods, settings.on_fault).map_or(Ok(()), |found| Err(refused(found)))
 }
 
 /// Bytes of a recording that are read at once.
 const READ_AT_ONCE: usize = 64 << 10;
 
-/// Both files are tried before giving up on either.
-fn both<A, B>(nodes: Result<A, Issue>, pods: Result<B, Issue>) -> Result<(A, B), Failure> {
-    match (nodes, pods) {
-        (Ok(nodes), Ok(pods)) => Ok((nodes, pods)),
-        (Err(a), Err(b)) => Err(Failure::Input(format!("{a}\n{b}"))),
-        (Err(issue), _) | (_, Err(issue)) => Err(Failure::Input(issue.to_string())),
-    }
+/// What was read; else its problem is kept, so that what comes after it is looked at, too.
+fn kept<T>(outcome: Result<T, Issue>, issues: &mut Vec<Issue>) -> Option<T> {
+    outcome.map_err(|issue| issues.push(issue)).ok()
 }
 
 fn name(path: &Path) -> String {

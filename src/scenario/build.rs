@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cluster::NodeType;
-use crate::engine::setup::{Gpus, Queueing, Rebuilds, Setup, Telemetry};
+use crate::engine::setup::{Gpus, OutOfMemory, Queueing, Rebuilds, Setup, Telemetry};
 use crate::resources::{Amounts, Dim, DimMask};
 use crate::scenario::check;
 use crate::scenario::{ClassSpec, Discipline, Issue, Issues, NodeTypeSpec, Scenario, read, unknown_scheduler};
@@ -328,33 +328,96 @@ impl Scenario {
         })
     }
 
-    /// Classes whose typical task a scheduler that plans with a part of storage and I/O CPU never starts, on no empty node.
+    /// Classes whose typical task is never started, on no empty node: because a scheduler plans with too small a part of
+    /// storage and I/O CPU, or for more growth than any node has room for, or because it would have to start again a task
+    /// that was evicted when it had grown.
     fn never_planned(&self, choice: &Choice, kinds: &[NodeType], nodes: &[u8], classes: &[JobClass]) -> Vec<Issue> {
         let safety = self.scheduler.safety;
+        let soft: Vec<Dim> = [Dim::Sto, Dim::Ioc].into_iter().filter(|dim| choice.fit_dims.has(*dim)).collect();
+        let planned = |kind: &NodeType, dim: Dim| {
+            let part = if soft.contains(&dim) { safety } else { 1.0 };
+            f64::from(kind.capacity[dim]) * part
+        };
         let mut issues = Vec::new();
         for class in classes.iter().filter(|class| class.share_ppm > 0) {
-            let fits =
-                |dim: Dim, kind: &NodeType| f64::from(class.typical[dim]) <= f64::from(kind.capacity[dim]) * safety;
-            let held = |kind: &&NodeType| class.typical.fits_in(&kind.capacity, DimMask::SEVEN);
-            let in_use =
-                || kinds.iter().enumerate().filter(|(k, _)| nodes.contains(&(*k as u8))).map(|(_, kind)| kind);
-            let soft: Vec<Dim> = [Dim::Sto, Dim::Ioc].into_iter().filter(|dim| choice.fit_dims.has(*dim)).collect();
-            if in_use().filter(held).any(|kind| soft.iter().all(|dim| fits(*dim, kind))) {
+            let held: Vec<&NodeType> = (0u8..)
+                .zip(kinds)
+                .filter(|(position, kind)| {
+                    nodes.contains(position) && class.typical.fits_in(&kind.capacity, DimMask::SEVEN)
+                })
+                .map(|(_, kind)| kind)
+                .collect();
+            let fits = |kind: &NodeType| soft.iter().all(|dim| f64::from(class.typical[*dim]) <= planned(kind, *dim));
+            if !held.iter().any(|kind| fits(kind)) {
+                let needed = |kind: &&NodeType| {
+                    let part = |dim: &Dim| f64::from(class.typical[*dim]) / f64::from(kind.capacity[*dim].max(1));
+                    soft.iter().map(part).fold(0.0, f64::max)
+                };
+                let Some(least) = held.iter().map(needed).min_by(f64::total_cmp) else { continue };
+                // Rounded up, so that it can be taken as it is.
+                let least = libm::ceil(least * 1000.0) / 1000.0;
+                issues.push(Issue::new(
+                    "scheduler.safety",
+                    safety.to_string(),
+                    format!("at least {least}: with less, {} never starts a typical task of {}", choice.id, class.id),
+                    "Raise it, or compare schedulers that do not see storage",
+                ));
                 continue;
             }
-            let needed = |kind: &NodeType| {
-                let part = |dim: &Dim| f64::from(class.typical[*dim]) / f64::from(kind.capacity[*dim].max(1));
-                soft.iter().map(part).fold(0.0, f64::max)
+            let Some(growth) = class.growth else { continue };
+            let full = full_grown(&class.typical, &growth);
+            // The largest part of the growth that some node has room for, and the dimension that is short there.
+            let room = |kind: &NodeType| {
+                let grows = [Dim::Hbm, Dim::Sto, Dim::Ioc]
+                    .into_iter()
+                    .filter(|dim| full[*dim] > class.typical[*dim] && (*dim == Dim::Hbm || soft.contains(dim)));
+                let part = |dim: Dim| {
+                    let (now, full) = (f64::from(class.typical[dim]), f64::from(full[dim]));
+                    ((planned(kind, dim) - now) / (full - now), dim)
+                };
+                grows.map(part).min_by(|a, b| a.0.total_cmp(&b.0))
             };
-            let Some(least) = in_use().filter(held).map(needed).min_by(f64::total_cmp) else { continue };
-            // Rounded up, so that it can be taken as it is.
-            let least = libm::ceil(least * 1000.0) / 1000.0;
-            issues.push(Issue::new(
-                "scheduler.safety",
-                safety.to_string(),
-                format!("at least {least}: with less, {} never starts a typical task of {}", choice.id, class.id),
-                "Raise it, or compare schedulers that do not see storage",
-            ));
+            let rooms = held.iter().filter(|kind| fits(kind)).map(|kind| room(kind)).collect::<Option<Vec<_>>>();
+            let Some((room, dim)) = rooms.into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
+            // Rounded down, so that it can be taken as it is.
+            let most = |value: f64| libm::floor(value * 1000.0) / 1000.0;
+            if self.scheduler.foresight > room {
+                issues.push(Issue::new(
+                    "scheduler.foresight",
+                    self.scheduler.foresight.to_string(),
+                    format!(
+                        "at most {}: with more, {} never starts a typical task of {}",
+                        most(room),
+                        choice.id,
+                        class.id
+                    ),
+                    if soft.contains(&dim) {
+                        format!("Lower it or growth.{dim}, or compare schedulers that do not see storage")
+                    } else {
+                        format!("Lower it or growth.{dim}")
+                    },
+                ));
+            }
+            // Only memory that does not suffice evicts; what is evicted comes back with the demand that it had grown to.
+            let is_evicted = self.out_of_memory == OutOfMemory::Requeue && full[Dim::Hbm] > class.typical[Dim::Hbm];
+            if is_evicted && room < 1.0 && soft.contains(&dim) {
+                let factor = if dim == Dim::Sto { growth.sto } else { growth.ioc };
+                issues.push(Issue::new(
+                    format!("growth.{dim}"),
+                    factor.to_string(),
+                    format!(
+                        "at most {}: with more, {} never starts a typical task of {} again that was evicted full-grown",
+                        most(room * factor),
+                        choice.id,
+                        class.id
+                    ),
+                    format!(
+                        "Lower it or classes.{}.{dim}, take out_of_memory = \"throttle\", or compare schedulers that do \
+                         not see storage",
+                        class.id
+                    ),
+                ));
+            }
         }
         issues
     }
@@ -501,6 +564,17 @@ impl Scenario {
             dead_band: telemetry.dead_band,
         }
     }
+}
+
+/// A task's demand after its last growth step.
+fn full_grown(admission: &Amounts, growth: &Growth) -> Amounts {
+    let grown = |dim: Dim, factor: f64| libm::round(f64::from(admission[dim]) * (1.0 + factor)) as i32;
+    admission.map(|dim, now| match dim {
+        Dim::Hbm => grown(dim, growth.hbm).min(growth.hbm_cap.max(now)),
+        Dim::Sto => grown(dim, growth.sto),
+        Dim::Ioc => grown(dim, growth.ioc),
+        _ => now,
+    })
 }
 
 /// Dimensions of which some node type in use has any.

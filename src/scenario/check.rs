@@ -5,8 +5,8 @@ use crate::resources::{Dim, DimMask};
 use crate::scenario::read::SHARES_OFF;
 use crate::scenario::{ClassSpec, Discipline, Issue, NodeTypeSpec, Scenario};
 
-/// More jobs than this are refused: each is kept until the end for the percentiles of waits, and at 64 nodes it is
-/// half a year of cluster time.
+/// More jobs than this are refused: they take minutes, and at 64 nodes it is half a year of cluster time. Memory would not
+/// stop them: waits are kept one by one up to 250,000 jobs, and beyond only counted in buckets.
 const MOST_JOBS: f64 = 10_000_000.0;
 
 /// As many as a scenario may have.
@@ -55,6 +55,26 @@ pub(super) fn cross(scenario: &Scenario, has_own_cluster: bool, issues: &mut Vec
             "0 (the truth at once) or 1 to 86400 s",
             "Shorter intervals cost run time and change nothing",
         ));
+    }
+    if interval == 0.0 && !touched(issues, "telemetry.interval_seconds") {
+        let telemetry = &scenario.telemetry;
+        for (key, value, without) in [
+            ("noise", telemetry.noise, 0.0),
+            ("smoothing", telemetry.smoothing, 1.0),
+            ("dead_band", telemetry.dead_band, 0.0),
+        ] {
+            if value != without {
+                issues.push(Issue::new(
+                    format!("telemetry.{key}"),
+                    value.to_string(),
+                    format!(
+                        "{without} while telemetry.interval_seconds is 0: the truth is known at once, and no readings \
+                         are taken"
+                    ),
+                    "Set telemetry.interval_seconds to 1 or more, or leave it out",
+                ));
+            }
+        }
     }
     let queue = &scenario.queue;
     if queue.discipline == Discipline::Backfill

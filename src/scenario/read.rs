@@ -79,10 +79,21 @@ pub(super) fn scenario(
     if issues.is_empty() { Ok(scenario) } else { Err(Issues(issues)) }
 }
 
+/// Keys of the file itself that take any text.
+const WORDS: [&str; 3] = ["title", "about", "preset"];
+
 /// Paths of settings, without what is only said of them.
 fn paths(leaves: &[Leaf]) -> Vec<String> {
-    let is_words = |path: &String| ["title", "about", "preset"].contains(&path.as_str());
-    leaves.iter().map(Leaf::dotted).filter(|path| !is_words(path)).collect()
+    leaves.iter().map(Leaf::dotted).filter(|path| !WORDS.contains(&path.as_str())).collect()
+}
+
+/// Whether any text is allowed at that path.
+fn is_text(path: &[String]) -> bool {
+    match path {
+        [key] => WORDS.contains(&key.as_str()),
+        [section, _, key] => ["node_types", "classes"].contains(&section.as_str()) && key == "title",
+        _ => false,
+    }
 }
 
 /// The shared model. It is part of the program, and a test holds it complete and right.
@@ -151,6 +162,8 @@ fn override_leaves(overrides: &[(String, String)], issues: &mut Vec<Issue>) -> V
                 .and_then(|word| word.parse().ok())
         };
         let value = word.parse::<Value>().ok().or_else(|| long().map(Value::Float));
+        // Where any text is allowed, only quotes are TOML: a preset may be called 2024.
+        let value = value.filter(|value| value.is_str() || !is_text(&path));
         let value = value.unwrap_or_else(|| Value::String(word.to_owned()));
         match value {
             Value::Table(table) if !table.is_empty() => {

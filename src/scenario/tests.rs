@@ -262,6 +262,89 @@ fn a_scheduler_that_plans_with_too_little_is_told_the_class() {
     Scenario::preset("c", &set(&[("scheduler.safety", "0.5")])).expect("right").setup("ragp-io", 1).expect("enough");
 }
 
+/// Growth that is planned for, or that an evicted task has behind it, must fit as well.
+#[test]
+fn a_task_that_would_be_planned_larger_than_any_node_is_told() {
+    let vast = [("growth.sto", "10"), ("classes.breath.sto", "3")];
+    let found = |more: &[(&str, &str)], scheduler: &str| {
+        let scenario = Scenario::preset("d", &set(&[&vast[..], more].concat())).expect("right by itself");
+        scenario.setup(scheduler, 1).err().map_or_else(Vec::new, |issues| issues.0)
+    };
+    let evicted = "growth.sto = 10 – allowed: at most 9.666: with more, ragp-io never starts a typical task of breath again \
+                   that was evicted full-grown. Lower it or classes.breath.sto, take out_of_memory = \"throttle\", or \
+                   compare schedulers that do not see storage";
+    let foreseen = "scheduler.foresight = 1 – allowed: at most 0.966: with more, ragp-io never starts a typical task of \
+                    breath. Lower it or growth.sto, or compare schedulers that do not see storage";
+    let messages = |issues: Vec<Issue>| issues.iter().map(Issue::message).collect::<Vec<_>>();
+    assert_eq!(messages(found(&[], "ragp-io")), [evicted]);
+    assert_eq!(messages(found(&[("scheduler.foresight", "1")], "ragp-io")), [foreseen, evicted]);
+    let throttle = ("out_of_memory", "throttle");
+    assert_eq!(messages(found(&[("scheduler.foresight", "1"), throttle], "ragp-io")), [foreseen]);
+    // What is allowed is allowed.
+    for more in [
+        &[("scheduler.foresight", "0.966"), throttle][..],
+        &[("scheduler.foresight", "1"), ("growth.sto", "9.666")],
+        // Memory that does not grow evicts nobody.
+        &[("growth.hbm", "0")],
+    ] {
+        assert_eq!(found(more, "ragp-io"), [], "{more:?}");
+    }
+    // θ leaves less of the 32 GB/s, and who sees no storage needs none.
+    let safe = found(&[("scheduler.safety", "0.5"), throttle, ("scheduler.foresight", "1")], "ragp-io");
+    assert!(safe[0].allowed.starts_with("at most 0.433: "), "{safe:#?}");
+    assert_eq!(found(&[("scheduler.foresight", "1")], "ragp-5d"), []);
+    // Memory that is planned for may be short, too, also where nobody sees storage.
+    let memory = [("growth.hbm", "10"), ("growth.hbm_cap", "16384"), ("classes.breath.hbm", "80"), throttle];
+    let memory = found(&[&memory[..], &[("scheduler.foresight", "1")]].concat(), "ragp-5d");
+    assert_eq!(
+        messages(memory),
+        [
+            "scheduler.foresight = 1 – allowed: at most 0.7: with more, ragp-5d never starts a typical task of breath. Lower \
+          it or growth.hbm"
+        ]
+    );
+}
+
+/// Without readings nothing is noisy, smoothed or held back.
+#[test]
+fn settings_of_readings_without_readings_are_told() {
+    for (key, value, without) in [("noise", "0.4", "0"), ("smoothing", "0.5", "1"), ("dead_band", "0.1", "0")] {
+        let path = format!("telemetry.{key}");
+        let from_file = issues(&format!("{path} = {value}"), &[]);
+        let from_outside = issues("", &[(&path, value)]);
+        assert_eq!(from_file, from_outside);
+        assert_eq!(
+            from_file.iter().map(Issue::message).collect::<Vec<_>>(),
+            [format!(
+                "{path} = {value} – allowed: {without} while telemetry.interval_seconds is 0: the truth is known at once, \
+                 and no readings are taken. Set telemetry.interval_seconds to 1 or more, or leave it out"
+            )]
+        );
+        Scenario::parse("telemetry.interval_seconds = 60", &set(&[(&path, value)])).expect("read every minute");
+        Scenario::parse("", &set(&[(&path, without)])).expect("says what is so");
+    }
+    // Whether readings are taken is not known where the interval was refused.
+    let refused = issues("[telemetry]\ninterval_seconds = -5\nnoise = 0.4", &[]);
+    assert_eq!(refused.len(), 1, "{refused:#?}");
+}
+
+/// What takes any text is not read as a number or a date.
+#[test]
+fn a_preset_may_be_called_anything() {
+    for name in ["2024", "true", "inf", "1e3", "1979-05-27", "[]", "{}", "hot"] {
+        let text = format!("[presets.'{name}']\nload = 0.8");
+        let scenario = Scenario::parse(&text, &set(&[("preset", name), ("title", name)])).expect(name);
+        assert_eq!((scenario.load, scenario.preset.as_str(), scenario.title.as_str()), (0.8, name, name));
+        let quoted = format!("\"{name}\"");
+        let quoted = [("preset", quoted.as_str()), ("classes.train.title", name)];
+        let scenario = Scenario::parse(&text, &set(&quoted)).expect("the same in quotes");
+        assert_eq!(scenario.preset, name);
+        assert_eq!(scenario.classes.iter().find(|class| class.id == "train").expect("is there").title, name);
+    }
+    let unknown = issues("[presets.2024]\nload = 0.8", &[("preset", "2025")]);
+    assert_eq!(unknown[0].message(), "preset = 2025 – allowed: 2024. Did you mean `2024`?");
+}
+
 #[test]
 fn odd_keys_are_told_once_and_with_what_to_do() {
     let quoted = issues("\"rebuilds.mean_hours\" = 3\n[rebuilds]\nmean_hours = 4", &[]);

@@ -14,8 +14,8 @@ pub fn setup(request: &RunRequest, files: &TraceFiles) -> Result<Setup, Vec<Issu
     let RunRequest { set, scheduler, seed, lanes, .. } = request;
     let scenario = Scenario::for_trace(TRACE, set);
     let options = Options { on_fault: files.on_fault, assume: files.assume, cap: Some(Options::DEFAULT_CAP) };
-    let nodes = (files.nodes_name.as_str(), files.nodes_csv.as_str());
-    let pods = (files.pods_name.as_str(), files.pods_csv.as_str());
+    let nodes = (files.nodes_name.as_str(), &*files.nodes_csv);
+    let pods = (files.pods_name.as_str(), &*files.pods_csv);
     let imported = openb::import(nodes, pods, &options);
     match (scenario, imported) {
         (Ok(scenario), Ok(imported)) => {

@@ -1,5 +1,7 @@
 //! A session: one run, simulated ahead and written down frame by frame. This is all that a worker does.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Simulation;
@@ -61,12 +63,12 @@ impl RunRequest {
 pub struct TraceFiles {
     /// Name of the node list.
     pub nodes_name: String,
-    /// Its contents.
-    pub nodes_csv: String,
+    /// Its contents, shared by all who hold the trace.
+    pub nodes_csv: Arc<str>,
     /// Name of the pod list.
     pub pods_name: String,
     /// Its contents.
-    pub pods_csv: String,
+    pub pods_csv: Arc<str>,
     /// What to do with faulty rows.
     pub on_fault: OnFault,
     /// Whether dimensions that the trace lacks are filled from stated assumptions; if not, they do not exist.
@@ -121,8 +123,9 @@ impl Session {
         let header = header_of(&setup);
         let look = look::Look::new(&setup);
         let probe = (Standard::new(&setup), Running::new(&setup));
-        let simulation =
-            Simulation::with_probe(setup, probe).map_err(|error| vec![Issue::new("", "", "", error.to_string())])?;
+        let refused =
+            |error: Error| vec![Issue::new("settings", "", "settings that a run can start with", error.to_string())];
+        let simulation = Simulation::with_probe(setup, probe).map_err(refused)?;
         Ok(Self { simulation, header, waits: Sorted::default(), look, next: 0, is_over: false })
     }
 
@@ -178,11 +181,7 @@ impl Session {
     /// The measures of the run so far.
     #[must_use]
     pub fn metrics(&self) -> Metrics {
-        let pending = self.simulation.waiting().map(|state| {
-            let left = state.total().0.saturating_sub(state.done.0);
-            u128::from(left) * state.gpu_milli() as u128
-        });
-        self.simulation.probe().0.metrics(pending.sum())
+        self.simulation.probe().0.metrics(self.simulation.pending_work())
     }
 
     /// The numbers of the frame at this moment.

@@ -239,9 +239,7 @@ pub fn import(nodes: (&str, &str), pods: (&str, &str), options: &Options) -> Res
 
     let mut findings = node_findings.by_row();
     findings.append(&mut pod_findings.by_row());
-    let worst = findings.iter().map(|finding| finding.kind.severity()).min();
-    let refused =
-        worst == Some(Severity::Refusal) || worst == Some(Severity::Fault) && options.on_fault == OnFault::Stop;
+    let refused = refuse(&findings, options.on_fault);
     let (Some(node_table), Some(pod_table), false) = (node_table, pod_table, refused) else {
         return Err(Refused::new(findings));
     };
@@ -288,6 +286,36 @@ pub fn import(nodes: (&str, &str), pods: (&str, &str), options: &Options) -> Res
         nodes: cluster.nodes,
         samples,
     })
+}
+
+/// Whether lists of which that was found are refused.
+fn refuse(findings: &[Finding], on_fault: OnFault) -> bool {
+    let worst = findings.iter().map(|finding| finding.kind.severity()).min();
+    worst == Some(Severity::Refusal) || worst == Some(Severity::Fault) && on_fault == OnFault::Stop
+}
+
+/// What is wrong with a list, as (name, CSV text), where the other cannot be read: all but what it takes both to tell.
+/// `None` if it would not be refused.
+#[must_use]
+pub fn examine(nodes: Option<(&str, &str)>, pods: Option<(&str, &str)>, on_fault: OnFault) -> Option<Refused> {
+    let mut findings = Vec::new();
+    if let Some((name, text)) = nodes {
+        let mut found = Findings::new(name);
+        let table = Table::read(text, &mut found);
+        check_kinds_of_files(table.as_ref(), None, &mut found, &mut Findings::new(""));
+        cluster(table.as_ref(), &mut found);
+        findings.append(&mut found.by_row());
+    }
+    if let Some((name, text)) = pods {
+        let mut found = Findings::new(name);
+        let table = Table::read(text, &mut found);
+        check_kinds_of_files(None, table.as_ref(), &mut Findings::new(""), &mut found);
+        if let Some(table) = table.filter(|_| !found.refuses()) {
+            pods::read_alone(&table, &mut found);
+        }
+        findings.append(&mut found.by_row());
+    }
+    refuse(&findings, on_fault).then(|| Refused::new(findings))
 }
 
 /// The dimensions that exist.
@@ -478,7 +506,7 @@ fn assumptions(
     lines.push(Assumption::new(
         "GPUs of a node",
         "one pool: 460 milli-GPU are 460 thousandths of the node's GPUs together",
-        "the simulator keeps no list of devices, so fragments on different devices of a node count as one",
+        "a run on a trace keeps no list of devices, so fragments on different devices of a node count as one",
     ));
     lines.push(Assumption::new(
         "classes",

@@ -205,6 +205,24 @@ fn check_tries_every_preset() {
     );
 }
 
+/// Names that would be values of TOML are names all the same.
+#[test]
+fn presets_of_any_name_are_checked_and_run() {
+    let names = ["2024", "true", "\"1.5\"", "'\"in quotes\"'"];
+    let presets: String = names.iter().map(|name| format!("[presets.{name}]\nload = 0.8\n")).collect();
+    let scenario = file("years.toml", &format!("title = \"years\"\nnodes = 4\n{presets}"));
+    let scenario = scenario.to_str().expect("UTF-8");
+    let checked = run(&["check", scenario]);
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
+    for name in ["2024", "true", "1.5"] {
+        let few = ["--hours", "1", "--warm-up-hours", "0", "--seed", "1", "--json"];
+        let output = run(&[&["run", scenario, "--preset", name], &few[..]].concat());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let all: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(all["settings"]["load"], 0.8, "{name}");
+    }
+}
+
 #[test]
 fn what_is_no_text_file_is_refused_by_name() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -377,7 +395,7 @@ fn a_trace_runs_and_tells_what_was_assumed() {
     let ignored = all["trace"]["ignored"].as_array().expect("a list");
     assert!(ignored.contains(&"rebuilds.mean_hours".into()), "{ignored:?}");
     assert!(all["settings"]["rebuilds.mean_hours"].is_null());
-    for key in ["rebuilds.degraded_share=0.2", "scheduler.safety=0.9", "telemetry.noise=0.1"] {
+    for key in ["rebuilds.degraded_share=0.2", "scheduler.safety=0.9", "telemetry.interval_seconds=300"] {
         let refused = run(&[&["run"], &trace[..], &["--assume", "off", "--set", key]].concat());
         assert_eq!(refused.status.code(), Some(2));
         let told = text(&refused.stderr);
@@ -555,4 +573,142 @@ fn what_does_not_fit_into_memory_is_refused_and_may_be_allowed() {
     );
     assert!(run_in("20", "bootstrap").status.success());
     assert!(run_in("20", "recorded").status.success());
+}
+
+/// Memory and time are estimated and judged together.
+#[test]
+fn what_takes_too_much_of_everything_is_told_all_of_it() {
+    let vast = ["run", "c", "--schedulers", "all", "--seeds", "1000", "--set", "nodes=20000", "--memory", "1"];
+    let refused = run(&[&vast[..], &["--set", "scheduler.safety=0.1"]].concat());
+    let told = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{told}");
+    for words in ["--memory = 1 MB", "30 days of computing", "scheduler.safety = 0.1"] {
+        assert!(told.contains(words), "{words:?} is not in\n{told}");
+    }
+}
+
+/// Whatever keeps a trace from being read, the rest of it is looked at.
+#[test]
+fn problems_of_a_trace_are_said_together() {
+    let bad_nodes = file("together-nodes.csv", &NODES.replace("n0,64000", "n0,-8"));
+    let bad_pods = file("together-pods.csv", &PODS.replace("p1,8000", "p1,many"));
+    let [nodes, pods] = [&bad_nodes, &bad_pods].map(|path| path.to_str().expect("UTF-8"));
+    let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("missing.csv");
+    let missing = missing.to_str().expect("UTF-8");
+    let cap =
+        "--cap-hours = -1 – allowed: 0.01 to 100000 (h), or 0 to keep run times as they are. Choose one of these";
+    let node = "together-nodes.csv, row 2, column cpu_milli, value \"-8\"";
+    let pod = "together-pods.csv, row 3, column cpu_milli, value \"many\"";
+    let unreadable = "missing.csv – allowed: a readable text file";
+    let long = file("together-long.csv", &format!("{PODS}{}", "\n".repeat(120_000)));
+    let long = long.to_str().expect("UTF-8");
+    let memory = "--memory = 1 MB – allowed: at least 2 MB: jobs are drawn from all rows of together-long.csv";
+    for (nodes, pods, more, words) in [
+        (nodes, pods, &["--cap-hours", "-1"][..], &[cap, node, pod][..]),
+        (missing, pods, &["--cap-hours", "-1"], &[cap, unreadable, pod]),
+        (nodes, missing, &[], &[unreadable, node]),
+        (missing, missing, &[], &["2 problems", unreadable]),
+        (nodes, long, &["--memory", "1"], &[memory, node]),
+        (missing, pods, &["--arrivals", "recorded"], &[unreadable, pod]),
+        (nodes, missing, &["--arrivals", "recorded"], &[unreadable, node]),
+    ] {
+        let arguments = [&["run", "--trace-nodes", nodes, "--trace-pods", pods, "--seed", "1"], more].concat();
+        let refused = run(&arguments);
+        let told = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{told}");
+        for words in words {
+            assert!(told.contains(words), "{words:?} is not in\n{told}");
+        }
+        // Nothing is held against pods of which nobody knows the nodes.
+        assert!(!told.contains("no node") || nodes != missing, "{told}");
+    }
+    // What is wrong in the middle of a recording hides nothing of its nodes.
+    let wide = Path::new(env!("CARGO_TARGET_TMPDIR")).join("together-wide.csv");
+    std::fs::write(&wide, [PODS.as_bytes(), b"p3,\xff\n"].concat()).expect("writable");
+    let wide = wide.to_str().expect("UTF-8");
+    let refused = run(&["run", "--trace-nodes", nodes, "--trace-pods", wide, "--arrivals", "recorded"]);
+    let told = text(&refused.stderr);
+    assert!(told.contains(node), "{told}");
+}
+
+// --- replay ----------------------------------------------------------------------------------------------------
+
+const REPLAY_NODES: &str = "sn,cpu_milli,memory_mib,gpu,model\na,8000,1024,1,T4\nb,8000,1024,2,G2\n";
+const REPLAY_PODS: &str =
+    "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec\np0,1000,1,1,500,\np1,1000,1,1,600,G2\n";
+
+/// `residua replay` on these lists, whose files are named so.
+fn replay(name: &str, nodes: &str, pods: &str, more: &[&str]) -> Output {
+    let (nodes, pods) = (file(&format!("{name}-nodes.csv"), nodes), file(&format!("{name}-pods.csv"), pods));
+    let lists = ["replay", "--nodes", nodes.to_str().expect("UTF-8"), "--pods", pods.to_str().expect("UTF-8")];
+    run(&[&lists[..], more].concat())
+}
+
+/// Two orders may have one seed; each run is told with its own.
+#[test]
+fn a_replay_counts_the_arrivals_of_its_own_order() {
+    let (one, two) = (file("order-one.txt", "nodes 0 1\npods 0\n"), file("order-two.txt", "nodes 0 1\npods 0 1 0\n"));
+    let orders = ["--order", one.to_str().expect("UTF-8"), "--order", two.to_str().expect("UTF-8")];
+    for seed in [&["--seed", "3"][..], &[]] {
+        let more = [&orders[..], seed, &["--policy", "fgd", "--json"]].concat();
+        let output = replay("arrivals", REPLAY_NODES, REPLAY_PODS, &more);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let runs: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(runs[0]["seed"], runs[1]["seed"]);
+        assert_eq!((&runs[0]["arrivals"], &runs[1]["arrivals"]), (&1.into(), &3.into()));
+    }
+}
+
+#[test]
+fn policies_of_a_replay_are_named_with_or_without_spaces() {
+    let output = replay("spaces", REPLAY_NODES, REPLAY_PODS, &["--policy", " fgd, best-fit,", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let runs: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&runs[0]["policy"], &runs[1]["policy"]), (&"FGD".into(), &"BestFit".into()));
+    let refused = replay("spaces", REPLAY_NODES, REPLAY_PODS, &["--policy", " ,"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("--policy – allowed: all, paper, "), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn a_replay_tells_what_is_worth_knowing_of_its_lists() {
+    let pods = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,colour\np0,1000,1,1,500,,red\np1,1000,1,0,0,G2,red\n\
+                p2,1000,1,0,0,G2,red\n";
+    let output = replay("notes", REPLAY_NODES, pods, &["--policy", "fgd"]);
+    let told = text(&output.stdout);
+    let line = told.lines().nth(1).unwrap_or_default();
+    assert!(line.starts_with("Worth knowing of the lists: 2 × ") && line.contains(", 1 × "), "{told}");
+    let json = text(&replay("notes", REPLAY_NODES, pods, &["--policy", "fgd", "--json"]).stdout);
+    assert!(serde_json::from_str::<Value>(&json).is_ok(), "{json}");
+    let nothing = text(&replay("no-notes", REPLAY_NODES, REPLAY_PODS, &["--policy", "fgd"]).stdout);
+    assert!(!nothing.contains("Worth knowing"), "{nothing}");
+}
+
+#[test]
+fn problems_of_a_replay_are_said_together_and_in_full() {
+    let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("missing.csv");
+    let missing = missing.to_str().expect("UTF-8");
+    let nodes = file("replay-bad-nodes.csv", &REPLAY_NODES.replace("a,8000", "a,-8"));
+    let pods = file("replay-bad-pods.csv", &REPLAY_PODS.replace("p0,1000", "p0,x"));
+    let [nodes, pods] = [&nodes, &pods].map(|path| path.to_str().expect("UTF-8"));
+    for (nodes, pods, words) in [
+        (nodes, missing, "replay-bad-nodes.csv, row 2, column cpu_milli, value \"-8\": negative number"),
+        (missing, pods, "replay-bad-pods.csv, row 2, column cpu_milli, value \"x\": not a whole number"),
+    ] {
+        let refused = run(&["replay", "--nodes", nodes, "--pods", pods]);
+        let told = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{told}");
+        assert!(told.starts_with("2 problems found:") && told.contains("missing.csv"), "{told}");
+        assert!(told.contains(words), "{words:?} is not in\n{told}");
+    }
+    // A pod of a thousandth of a GPU, and a thousand nodes.
+    let many: String = (0..2000).map(|n| format!("n{n},8000,1024,8,T4\n")).collect();
+    let nodes = format!("sn,cpu_milli,memory_mib,gpu,model\n{many}");
+    let pods = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np0,1,1,1,1\n";
+    let refused = replay("endless", &nodes, pods, &["--seeds", "3"]);
+    assert_eq!(
+        text(&refused.stderr),
+        "1 problem found:\n  endless-pods.csv = about 20799999 arrivals – allowed: at most 5000000 until 130 % of the GPUs \
+         are asked for. Use fewer nodes, or pods that ask for more GPU\n"
+    );
 }

@@ -106,7 +106,7 @@ fn begin(site: Site, place: Place) {
     match place {
         Place::Lab => {
             site.lab.follow_settings();
-            play_gently(site.lab);
+            play_gently(site);
             views::keys::listen(site);
         }
         Place::Replay => site.replay.follow_settings(),
@@ -137,8 +137,9 @@ fn document_lang() -> Lang {
 }
 
 /// Starts to play by itself, once, when there is something to see – unless the reader's system asks for little motion
-/// or the link says where to look.
-fn play_gently(lab: Lab) {
+/// the link says where to look, or the reader has moved on meanwhile.
+fn play_gently(site: Site) {
+    let lab = site.lab;
     if theme::reduced_motion() || lab.is_placed() {
         return;
     }
@@ -147,8 +148,11 @@ fn play_gently(lab: Lab) {
         let done = (0..lab.lanes()).all(|slot| lab.watches[slot].metrics.with(Option::is_some));
         if done && !started.get_value() {
             started.set_value(true);
-            lab.clock.playing.set(true);
-            lab.clock.repaint();
+            let is_untouched = lab.clock.position() == lab.first_look() && !lab.clock.playing.get_untracked();
+            if is_untouched && site.place.get_untracked() == Place::Lab {
+                lab.clock.playing.set(true);
+                lab.clock.repaint();
+            }
         }
     });
 }

@@ -46,7 +46,7 @@ pub struct Watch {
     pub progress: RwSignal<Progress>,
     /// Frames that have arrived.
     pub frames: RwSignal<usize>,
-    /// Rises with every run that begins.
+    /// Rises with every run that is asked for and that begins.
     pub run: RwSignal<u32>,
     /// The finished run's measures.
     pub metrics: RwSignal<Option<Metrics>>,
@@ -85,7 +85,7 @@ pub struct Lab {
     here: [Memo<Here>; MOST_LANES],
     /// What was wrong with the link.
     pub troubles: RwSignal<Vec<Trouble>>,
-    /// The time under the pointer or keyboard cursor on the curves.
+    /// The time under the pointer on the curves.
     pub cursor: RwSignal<Option<u64>>,
     /// The node that is pointed at, outlined in all lanes.
     pub node: RwSignal<Option<usize>>,
@@ -105,6 +105,8 @@ pub struct Lab {
     placed: StoredValue<bool>,
     /// Where the link wants the play head once the trace that it lacks is there.
     linked_time: StoredValue<Option<u64>>,
+    /// The time that the link names, until it is known where the run ends.
+    asked_time: StoredValue<Option<u64>>,
     /// Where the play head goes with the next run, if that is not the run's first look.
     next_time: StoredValue<Option<u64>>,
     pub text: Text,
@@ -132,10 +134,7 @@ impl Lab {
                 watches[slot].frames.track();
                 let time = clock.shown.get();
                 let reel = holds.with_value(|holds| holds[slot].reel.clone());
-                let index = reel.and_then(|reel| {
-                    let reel = reel.borrow();
-                    (!reel.is_empty()).then(|| reel.index_at(SimTime(time)))
-                });
+                let index = reel.and_then(|reel| arrived(&reel.borrow(), time));
                 Here { run: watches[slot].run.get(), time, index }
             })
         });
@@ -158,6 +157,7 @@ impl Lab {
             missing_trace: RwSignal::new(None),
             placed: StoredValue::new(false),
             linked_time: StoredValue::new(None),
+            asked_time: StoredValue::new(None),
             next_time: StoredValue::new(None),
             text,
             numbers,
@@ -167,6 +167,34 @@ impl Lab {
     /// Number of lanes.
     pub fn lanes(self) -> usize {
         self.settings.with(|settings| settings.schedulers.len())
+    }
+
+    /// Takes out lanes from the second on, as many as needed for `count` to be left. What was taken live from a lane
+    /// follows it; from one that is gone, its last value stays as if typed.
+    pub fn keep_lanes(self, count: usize) {
+        let gone = self.lanes().saturating_sub(count);
+        if gone == 0 {
+            return;
+        }
+        let share = untrack(|| self.wasted_share());
+        self.calculation.update(|calculation| {
+            let moved = |lane: usize| match lane {
+                0 => Some(0),
+                lane if lane <= gone => None,
+                lane => Some(lane - gone),
+            };
+            let source = match calculation.source {
+                WasteSource::Lost(lane) => moved(lane).map(WasteSource::Lost),
+                WasteSource::Stalled(lane) => moved(lane).map(WasteSource::Stalled),
+                WasteSource::Typed => Some(WasteSource::Typed),
+            };
+            if source.is_none() && share.is_finite() {
+                calculation.share = share.clamp(0.0, 1.0);
+            }
+            calculation.source = source.unwrap_or(WasteSource::Typed);
+        });
+        // The first is what the others are compared with, the last what the comparison is about.
+        self.settings.update(|settings| _ = settings.schedulers.drain(1..=gone));
     }
 
     /// Takes over what a link says.
@@ -189,6 +217,7 @@ impl Lab {
         self.settings.set(Settings { trace: kept, ..link.settings });
         self.placed.set_value(link.time.is_some());
         self.linked_time.set_value(link.time.filter(|_| self.missing_trace.with_untracked(Option::is_some)));
+        self.asked_time.set_value(link.time);
         if let Some(time) = link.time {
             self.clock.playing.set(false);
             self.clock.seek(time);
@@ -219,6 +248,7 @@ impl Lab {
                         return;
                     }
                     hold.reel = None;
+                    watch.run.update(|run| *run += 1);
                     hold.asked.clone_from(&wanted);
                     match wanted {
                         None => hold.lane = None,
@@ -244,6 +274,7 @@ impl Lab {
         watch.progress.set(Progress::Starting);
         watch.metrics.set(None);
         watch.frames.set(0);
+        watch.run.update(|run| *run += 1);
         self.holds.update_value(|holds| {
             let hold = &mut holds[slot];
             hold.reel = None;
@@ -265,7 +296,7 @@ impl Lab {
                     watch.frames.set(0);
                     watch.progress.set(Progress::Running);
                 }
-                Err(error) => watch.progress.set(Progress::Failed(error.to_string())),
+                Err(error) => self.gone(slot, Progress::Failed(error.to_string())),
             },
             LaneEvent::Frames(words) => {
                 let Some(reel) = self.reel(slot) else {
@@ -274,7 +305,7 @@ impl Lab {
                 let pushed = reel.borrow_mut().push(&words);
                 match pushed {
                     Ok(()) => self.tell_frames(slot, &reel.borrow()),
-                    Err(error) => watch.progress.set(Progress::Failed(error.to_string())),
+                    Err(error) => return self.gone(slot, Progress::Failed(error.to_string())),
                 }
                 self.measure_extent();
             }
@@ -286,9 +317,16 @@ impl Lab {
                 watch.progress.set(Progress::Done);
                 self.measure_extent();
             }
-            LaneEvent::Problems(issues) => watch.progress.set(Progress::Refused(issues)),
-            LaneEvent::Failed { message } => watch.progress.set(Progress::Failed(message)),
+            LaneEvent::Problems(issues) => self.gone(slot, Progress::Refused(issues)),
+            LaneEvent::Failed { message } => self.gone(slot, Progress::Failed(message)),
         }
+    }
+
+    /// No more frames come of a lane. The others do not wait for it.
+    fn gone(self, slot: usize, why: Progress) {
+        self.watches[slot].progress.set(why);
+        self.measure_extent();
+        self.clock.repaint();
     }
 
     /// Says how many frames a lane has: the first at once, all when it is done, and between them not with each of the
@@ -312,15 +350,14 @@ impl Lab {
     /// Tells the clock how far all lanes are. A lane that has failed does not hold back the others.
     fn measure_extent(self) {
         let mut extent: Option<(u64, u64, u64)> = None;
+        let mut is_awaited = false;
         let lanes = self.settings.with_untracked(|settings| settings.schedulers.len());
         for slot in 0..lanes {
             let failed = self.watches[slot]
                 .progress
                 .with_untracked(|progress| matches!(progress, Progress::Refused(_) | Progress::Failed(_)));
             let Some(reel) = self.reel(slot) else {
-                if !failed {
-                    extent = extent.map(|(_, end, step)| (0, end, step));
-                }
+                is_awaited |= !failed;
                 continue;
             };
             let reel = reel.borrow();
@@ -336,6 +373,8 @@ impl Lab {
             });
         }
         if let Some((ready, end, step)) = extent {
+            let ready = if is_awaited { 0 } else { ready };
+            self.tell_if_past(end);
             let placed = self.placed.get_value();
             if !placed && end > 0 {
                 // A first look at a cluster that has filled up, not at an empty one.
@@ -346,6 +385,14 @@ impl Lab {
             } else {
                 self.clock.set_extent(ready, end, step);
             }
+        }
+    }
+
+    /// Says so if the link's time lies after the end of the run.
+    fn tell_if_past(self, end: u64) {
+        let asked = self.asked_time.try_update_value(Option::take).flatten();
+        if let Some(written) = asked.filter(|asked| *asked > end) {
+            self.troubles.update(|troubles| troubles.push(Trouble::PastTheEnd { written, end }));
         }
     }
 
@@ -379,7 +426,12 @@ impl Lab {
         })
     }
 
-    /// Reads the frame of a lane at `time`, if it has arrived.
+    /// Position of the frame of a lane at `time`; `None` where the run has not come so far yet.
+    pub fn index_at(self, slot: usize, time: u64) -> Option<usize> {
+        self.with_reel(slot, |reel| arrived(reel, time))?
+    }
+
+    /// Reads the frame of a lane at `time`, or the last one where the run has not come so far yet.
     pub fn with_frame<T>(self, slot: usize, time: u64, read: impl FnOnce(&Frame<'_>) -> T) -> Option<T> {
         self.with_reel(slot, |reel| {
             let frame = reel.frame(reel.index_at(SimTime(time)))?;
@@ -430,7 +482,7 @@ impl Lab {
         self.with_any_header(|header| header.gpus).unwrap_or(f64::NAN)
     }
 
-    /// Whether the play head was put where it is by the reader or a link.
+    /// Whether the play head is where it is to be: by the reader, by a link, or by the first look.
     pub fn is_placed(self) -> bool {
         self.placed.get_value()
     }
@@ -469,6 +521,14 @@ impl Lab {
             WasteSource::Stalled(slot) => self.measure(slot, Measure::Stall) * self.measure(slot, Measure::Allocated),
         }
     }
+}
+
+/// Position of the frame at `time`; `None` where the run has not come so far yet.
+fn arrived(reel: &Reel, time: u64) -> Option<usize> {
+    let last = reel.len().checked_sub(1)?;
+    let header = reel.header();
+    let is_there = reel.is_complete() || time < header.time_of(last).as_ms() + header.interval_ms;
+    is_there.then(|| reel.index_at(SimTime(time)))
 }
 
 /// Whether a lane's worker is to be asked for `wanted`. A run that goes on does so whatever is beside it; one that was

@@ -80,6 +80,8 @@ pub enum Trouble {
     Unknown { key: String, written: String },
     /// Made by another version.
     OtherVersion(String),
+    /// A time after the end of the run, in simulated milliseconds.
+    PastTheEnd { written: u64, end: u64 },
     /// The link was made with a trace, which a link does not carry.
     WithoutTrace,
 }
@@ -122,7 +124,7 @@ pub fn parse(fragment: &str) -> (Link, Vec<Trouble>) {
                 Some(source) => link.calculation.source = source,
                 None => troubles.push(Trouble::Unknown { key: key.clone(), written: value.clone() }),
             },
-            "trace" => {
+            "trace" if is_hash(value) => {
                 link.trace = Some(LinkedTrace { hash: value.clone(), assume: assume.unwrap_or(true) });
                 troubles.push(Trouble::WithoutTrace);
             }
@@ -138,6 +140,8 @@ pub fn parse(fragment: &str) -> (Link, Vec<Trouble>) {
         && lane >= link.settings.schedulers.len()
     {
         link.calculation.source = WasteSource::Typed;
+        let written = value("from").unwrap_or_default().to_owned();
+        troubles.push(Trouble::Unknown { key: "from".to_owned(), written });
     }
     (link, troubles)
 }
@@ -188,6 +192,11 @@ pub fn format(link: &Link) -> String {
         parts.push(format!("t={time}"));
     }
     parts.join("&")
+}
+
+/// Whether it can stand for the contents of a trace: sixteen hexadecimal digits.
+fn is_hash(value: &str) -> bool {
+    value.len() == 16 && value.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn lanes(value: &str, settings: &mut Settings, troubles: &mut Vec<Trouble>) {
@@ -268,11 +277,12 @@ mod tests {
             assert_eq!(parse(&written), (link, vec![Trouble::WithoutTrace]));
         }
         // In any order, and never unsaid.
-        let (link, troubles) = parse("assume=off&trace=abc");
-        assert_eq!(link.trace, Some(LinkedTrace { hash: "abc".to_owned(), assume: false }));
+        let (link, troubles) = parse("assume=off&trace=0123456789abcdef");
+        let hash = || "0123456789abcdef".to_owned();
+        assert_eq!(link.trace, Some(LinkedTrace { hash: hash(), assume: false }));
         assert_eq!(troubles, [Trouble::WithoutTrace]);
-        let (link, troubles) = parse("trace=abc&assume=perhaps");
-        assert_eq!(link.trace, Some(LinkedTrace { hash: "abc".to_owned(), assume: true }));
+        let (link, troubles) = parse("trace=0123456789abcdef&assume=perhaps");
+        assert_eq!(link.trace, Some(LinkedTrace { hash: hash(), assume: true }));
         let unknown = Trouble::Unknown { key: "assume".to_owned(), written: "perhaps".to_owned() };
         assert_eq!(troubles, [Trouble::WithoutTrace, unknown]);
     }
@@ -300,6 +310,23 @@ mod tests {
         assert_eq!(link.settings.schedulers, ["ragp-io"]);
         assert_eq!(link.settings.seed, 42);
         assert_eq!(troubles.len(), 8);
+    }
+
+    #[wasm_bindgen_test]
+    fn what_stands_for_a_trace_is_checked() {
+        // Written back as it is, this would be another setting.
+        for written in ["x%26nodes%3D9999", "abc", "0123456789abcdeg", ""] {
+            let (link, troubles) = parse(&format!("trace={written}"));
+            assert_eq!(link.trace, None, "{written}");
+            assert_eq!(troubles.len(), 1, "{written}: {troubles:?}");
+        }
+    }
+
+    #[wasm_bindgen_test]
+    fn a_lane_that_is_not_there_is_no_source_of_waste() {
+        let (link, troubles) = parse("p=ragp-io,scalar-5d&from=lost4");
+        assert_eq!(link.calculation.source, WasteSource::Typed);
+        assert_eq!(troubles, [Trouble::Unknown { key: "from".to_owned(), written: "lost4".to_owned() }]);
     }
 
     #[wasm_bindgen_test]

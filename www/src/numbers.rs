@@ -26,6 +26,8 @@ enum Style {
     PercentUpTo(u8),
     /// Money with exactly that many decimals.
     Money(u8),
+    /// Money, with as many decimals as it has.
+    Price,
 }
 
 /// Currencies a price can be in. Changing the language never changes it.
@@ -75,6 +77,11 @@ impl Numbers {
     /// `$3,000` in the currency chosen.
     pub fn money(self, value: f64, digits: u8) -> String {
         self.write(Style::Money(digits), value)
+    }
+
+    /// `$2.345`: as many decimals as it has, at least two.
+    pub fn price(self, value: f64) -> String {
+        self.write(Style::Price, value)
     }
 
     /// `+1.2` or `−1.2`; what rounds to zero has no sign.
@@ -163,6 +170,11 @@ fn format(lang: Lang, currency: &str, style: Style) -> js_sys::Function {
         Style::PercentUpTo(digits) => {
             set("style", "percent".into());
             decimals(0, digits);
+        }
+        Style::Price => {
+            set("style", "currency".into());
+            set("currency", currency.into());
+            decimals(2, 6);
         }
         Style::Money(digits) => {
             set("style", "currency".into());

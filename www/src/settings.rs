@@ -89,7 +89,8 @@ impl Field {
             Self::Storage => (0.5, 1.5),
             // 0: all of them.
             Self::Sample => (0.0, 10_000.0),
-            Self::Price => (0.0, 1000.0),
+            // A few dollars are tens of thousands of some currencies.
+            Self::Price => (0.0, 10_000_000.0),
             Self::Fleet => (1.0, 10_000_000.0),
             Self::Waste => (0.0, 1.0),
             Self::Hours => (1.0, 8784.0),
@@ -111,7 +112,9 @@ impl Field {
         match self {
             Self::Seed | Self::Nodes | Self::Sample => 0,
             Self::Load | Self::Degraded => 1,
-            Self::Storage | Self::Price | Self::Waste | Self::Fleet | Self::Hours => 2,
+            Self::Storage => 2,
+            // What was typed stays as it was typed: sums are made with it.
+            Self::Price | Self::Waste | Self::Fleet | Self::Hours => 6,
         }
     }
 
@@ -391,7 +394,7 @@ mod tests {
     fn a_trace_is_run_as_the_command_runs_it() {
         let trace = |assume| {
             let (nodes_name, pods_name) = ("n".to_owned(), "p".to_owned());
-            let (nodes_csv, pods_csv) = (String::new(), String::new());
+            let (nodes_csv, pods_csv) = (Arc::from(""), Arc::from(""));
             let on_fault = residua::workload::openb::OnFault::Stop;
             let files = TraceFiles { nodes_name, nodes_csv, pods_name, pods_csv, on_fault, assume };
             Some(Arc::new(Trace { files, hash: String::new() }))

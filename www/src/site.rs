@@ -3,6 +3,7 @@
 
 use leptos::prelude::*;
 
+use crate::i18n::Lang;
 use crate::lab::Lab;
 use crate::replay::Replay;
 use crate::route::{self, Place};
@@ -71,11 +72,21 @@ impl Site {
     /// Goes to a place as a step that the browser's Back undoes.
     pub fn go(self, place: Place, begin: fn(Site, Place)) {
         let lang = self.lab.text.lang.get_untracked();
+        self.rest_here(lang);
         let is_known = self.begun.with_value(|begun| begun.contains(&place));
         let fragment = if is_known { self.written(place) } else { String::new() };
         route::go(place, lang, &fragment);
         self.enter(place, begin);
         window().scroll_to_with_x_and_y(0.0, 0.0);
+    }
+
+    /// Stops what moves and writes where it is into the address that is left, for Back to find it there.
+    fn rest_here(self, lang: Lang) {
+        let here = self.place.get_untracked();
+        if here == Place::Lab {
+            self.lab.clock.playing.set(false);
+        }
+        route::rewrite(here, lang, &self.written(here));
     }
 
     /// The fragment that the address has while a place rests.

@@ -118,16 +118,7 @@ pub fn read(nodes: (&str, &str), pods: (&str, &str)) -> Result<Lists, Vec<Findin
     let node_table = Table::read(nodes.1, &mut node_findings);
     let pod_table = Table::read(pods.1, &mut pod_findings);
     check_kinds_of_files(node_table.as_ref(), pod_table.as_ref(), &mut node_findings, &mut pod_findings);
-    let mut cluster = nodes::Nodes { kinds: Vec::new(), nodes: Vec::new() };
-    if let Some(table) = node_table.as_ref().filter(|_| !node_findings.refuses()) {
-        cluster = nodes::read(table, &mut node_findings);
-        if let Some((line, count)) = too_many_devices(table, &cluster) {
-            node_findings.add(line, "gpu", &count.to_string(), Kind::TooLarge, "at most 64 GPUs a node here");
-        }
-        if !cluster.kinds.iter().any(|kind| kind.gpus > 0) && !node_findings.refuses() {
-            node_findings.add(table.header_line, "", "", Kind::NothingLeft, "there is no usable node with a GPU");
-        }
-    }
+    let cluster = read_nodes(node_table.as_ref(), &mut node_findings);
     let mut list = Vec::new();
     if let Some(table) = pod_table.as_ref().filter(|_| !pod_findings.refuses()) {
         list = read_pods(table, &cluster.kinds, &mut pod_findings);
@@ -158,6 +149,45 @@ pub fn read(nodes: (&str, &str), pods: (&str, &str)) -> Result<Lists, Vec<Findin
         pods: list,
         notes: findings,
     })
+}
+
+/// What is wrong with a list, as (name, CSV text), where the other cannot be read: all but what it takes both to tell.
+#[must_use]
+pub fn examine(nodes: Option<(&str, &str)>, pods: Option<(&str, &str)>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if let Some((name, text)) = nodes {
+        let mut found = Findings::new(name);
+        let table = Table::read(text, &mut found);
+        check_kinds_of_files(table.as_ref(), None, &mut found, &mut Findings::new(""));
+        read_nodes(table.as_ref(), &mut found);
+        findings.append(&mut found.by_row());
+    }
+    if let Some((name, text)) = pods {
+        let mut found = Findings::new(name);
+        let table = Table::read(text, &mut found);
+        check_kinds_of_files(None, table.as_ref(), &mut Findings::new(""), &mut found);
+        if let Some(table) = table.filter(|_| !found.refuses()) {
+            read_pods(&table, &[], &mut found);
+        }
+        findings.append(&mut found.by_row());
+    }
+    findings.retain(|finding| finding.kind.severity() != Severity::Note);
+    findings
+}
+
+/// The machines of a node list; none if it cannot be used, which then is a finding.
+fn read_nodes(table: Option<&Table>, findings: &mut Findings<'_>) -> nodes::Nodes {
+    let Some(table) = table.filter(|_| !findings.refuses()) else {
+        return nodes::Nodes { kinds: Vec::new(), nodes: Vec::new() };
+    };
+    let cluster = nodes::read(table, findings);
+    if let Some((line, count)) = too_many_devices(table, &cluster) {
+        findings.add(line, "gpu", &count.to_string(), Kind::TooLarge, "at most 64 GPUs a node here");
+    }
+    if !cluster.kinds.iter().any(|kind| kind.gpus > 0) && !findings.refuses() {
+        findings.add(table.header_line, "", "", Kind::NothingLeft, "there is no usable node with a GPU");
+    }
+    cluster
 }
 
 /// The first row with more devices than are kept one by one, and their number.

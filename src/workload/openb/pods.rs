@@ -71,6 +71,16 @@ pub(super) fn read(table: &Table, kinds: &[Hardware], findings: &mut Findings<'_
     table.rows.iter().filter_map(|row| pod(row, &places, kinds, &mut names, findings)).collect()
 }
 
+/// Reads the pods of a list whose nodes are not known, for what is wrong with them by themselves.
+pub(super) fn read_alone(table: &Table, findings: &mut Findings<'_>) {
+    let Some(places) = places(table, findings) else { return };
+    let mut names = BTreeMap::new();
+    for row in &table.rows {
+        pod(row, &places, &[], &mut names, findings);
+    }
+    findings.list.retain(|finding| ![Kind::UnknownModel, Kind::FitsNoNode].contains(&finding.kind));
+}
+
 /// Where the columns are, unless the list cannot be used.
 pub(super) fn places(table: &Table, findings: &mut Findings<'_>) -> Option<Places> {
     if !table.header.iter().any(|name| name == "deletion_time" || name == "scheduled_time")

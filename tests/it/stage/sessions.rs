@@ -160,7 +160,7 @@ fn everything_wrong_with_a_request_comes_at_once() {
 }
 
 fn trace(folder: &Path, nodes: &str, pods: &str) -> Option<TraceFiles> {
-    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).ok().map(Into::into);
     Some(TraceFiles {
         nodes_name: nodes.to_owned(),
         nodes_csv: read(nodes)?,
@@ -223,6 +223,22 @@ fn a_trace_on_the_page_is_the_run_of_the_command() {
         assert_eq!(all["runs"][0]["metrics"], ours, "{set:?}");
         assert!(metrics.allocated > 0.3);
     }
+}
+
+/// Also what only the engine has against a run has a place and a remedy.
+#[test]
+fn what_the_engine_refuses_has_its_place() {
+    let mut setup = Scenario::preset("a", &[]).unwrap().setup("ragp-io", 1).unwrap();
+    setup.nodes.clear();
+    let issues = Session::of(setup).unwrap_err();
+    let messages: Vec<_> = issues.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        messages,
+        [
+            "settings – allowed: settings that a run can start with. this run cannot start: there are no nodes; give at \
+          least one"
+        ]
+    );
 }
 
 #[test]

@@ -84,7 +84,12 @@ pub fn Calculator() -> impl IntoView {
     let live = move || calculation.with(|calculation| calculation.source != WasteSource::Typed);
     let shown_share = move || {
         let share = share.get();
-        if share.is_finite() { numbers.percent_short(share, 2) } else { NOTHING.to_owned() }
+        match (share.is_finite(), live()) {
+            (false, _) => NOTHING.to_owned(),
+            (true, false) => numbers.percent_short(share, Field::Waste.digits()),
+            // A measured share has no last digit.
+            (true, true) => format!("≈\u{202f}{}", numbers.percent_short(share, 3)),
+        }
     };
 
     view! {
@@ -192,9 +197,9 @@ pub fn Calculator() -> impl IntoView {
                     text.tf(
                         "calculator.formula",
                         &[
-                            ("fleet", &numbers.short(c.fleet, 2)),
-                            ("price", &numbers.money(c.price, 2)),
-                            ("hours", &numbers.short(c.hours, 2)),
+                            ("fleet", &numbers.short(c.fleet, Field::Fleet.digits())),
+                            ("price", &numbers.price(c.price)),
+                            ("hours", &numbers.short(c.hours, Field::Hours.digits())),
                             ("share", &shown_share()),
                             ("year", &money(waste.with(|w| w.per_year))),
                         ],
@@ -207,7 +212,7 @@ pub fn Calculator() -> impl IntoView {
                     text.tf(
                         "calculator.productive",
                         &[
-                            ("price", &numbers.money(price, 2)),
+                            ("price", &numbers.price(price)),
                             ("share", &shown_share()),
                             ("result", &numbers.money(economics::price_per_productive(price, share.get()), 2)),
                         ],

@@ -10,7 +10,6 @@ use residua::stage::marks::{Mark, Paint, Stroke};
 use residua::stage::palette::{Palette, line_style};
 use residua::stage::plot::Plane;
 use residua::stage::reel::{Frame, Reel, Stat};
-use residua::units::SimTime;
 
 use super::grid::observe_width;
 use super::lane::Swatch;
@@ -428,7 +427,8 @@ fn value_at(lab: Lab, slot: usize, curve: Curve) -> f64 {
         return lab.at_here(slot, |reel, index| curve.value_at(reel, index, price)).unwrap_or(f64::NAN);
     };
     lab.watches[slot].frames.track();
-    let value = lab.with_reel(slot, |reel| curve.value_at(reel, reel.index_at(SimTime(time)), price));
+    let index = lab.index_at(slot, time);
+    let value = index.and_then(|index| lab.with_reel(slot, |reel| curve.value_at(reel, index, price)));
     value.unwrap_or(f64::NAN)
 }
 
@@ -441,8 +441,9 @@ fn cursor(layout: &Plane, drawn: &Drawn, time: u64, palette: &Palette) -> Vec<Ma
     let mut marks = vec![Mark::Line { points: vec![[x, layout.top], [x, layout.bottom]], stroke }];
     for line in &drawn.lines {
         // The last value stands at the end, which may come before a whole step.
-        let index = if hour >= drawn.hours { usize::MAX } else { (hour / drawn.step + 1e-9) as usize };
-        let value = line.means.get(index.min(line.means.len().saturating_sub(1)));
+        let steps = hour / drawn.step;
+        let index = if hour >= drawn.hours { (steps - 1e-9).ceil() as usize } else { (steps + 1e-9) as usize };
+        let value = line.means.get(index);
         if let Some(value) = value.filter(|value| value.is_finite()) {
             marks.push(Mark::Circle {
                 centre: [x, layout.y(*value)],

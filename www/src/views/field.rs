@@ -25,9 +25,10 @@ pub fn written(numbers: Numbers, field: Field, value: f64) -> String {
 /// What is allowed, in words.
 pub fn allowed(text: Text, numbers: Numbers, field: Field) -> String {
     let (least, most) = field.range();
-    let unit = if field.is_share() { "\u{a0}%" } else { "" };
-    let least = format!("{}{unit}", written(numbers, field, least));
-    let most = format!("{}{unit}", written(numbers, field, most));
+    let whole = |value: f64| {
+        if field.is_share() { numbers.percent_short(value, field.digits()) } else { written(numbers, field, value) }
+    };
+    let (least, most) = (whole(least), whole(most));
     let values = [("least", least.as_str()), ("most", most.as_str())];
     if field.is_whole() { text.tf("field.range.whole", &values) } else { text.tf("field.range", &values) }
 }
@@ -55,13 +56,16 @@ pub fn NumberField(
     /// The key of the text that says why the number has no say, while it has none: then it cannot be changed.
     #[prop(optional, into)]
     silent: Option<Signal<Option<&'static str>>>,
+    /// Where else than in its usual place it stands: ids on a page are unique.
+    #[prop(optional)]
+    place: &'static str,
     /// More controls in the same row.
     #[prop(optional)]
     children: Option<Children>,
 ) -> impl IntoView {
     let (text, numbers) = (use_text(), use_numbers());
     let key = field.key();
-    let id = format!("field-{key}");
+    let id = if place.is_empty() { format!("field-{key}") } else { format!("field-{place}-{key}") };
     let [help_id, error_id, silent_id] = ["help", "error", "silent"].map(|part| format!("{id}-{part}"));
     // What is being typed, until it is taken; and why it was not.
     let draft = RwSignal::new(None::<String>);
@@ -101,7 +105,10 @@ pub fn NumberField(
                 max=most * scale
                 step=field.step() * scale
                 aria-label=move || label(text, field)
-                aria-valuetext=move || format!("{}{}", shown(), if field.is_share() { "\u{a0}%" } else { "" })
+                aria-valuetext=move || {
+                    let value = value.get();
+                    if field.is_share() { numbers.percent_short(value, field.digits()) } else { shown() }
+                }
                 disabled=move || why_silent().is_some()
                 prop:value=move || value.get() * scale
                 on:input=move |event| {

@@ -19,13 +19,16 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 
 use crate::i18n::{Said, Text, use_text};
-use crate::lab::{Lab, use_lab};
+use crate::lab::{Lab, Progress, use_lab};
 use crate::numbers::{Numbers, use_numbers};
 use crate::paint;
 use crate::theme::use_theme;
 
 /// The largest glyph in a lane: more would only spread few nodes out.
 const LARGEST: f64 = 64.0;
+
+/// The keys that move from node to node.
+const KEYS: [&str; 6] = ["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "Home", "End"];
 
 /// Where the nodes are on the canvas.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -121,6 +124,17 @@ pub fn Grid(lane: usize) -> impl IntoView {
         let Some(canvas) = canvas.try_get_untracked().flatten() else {
             return;
         };
+        // The nodes of the run before are not those of one that was refused.
+        let is_gone = lab.watches[lane]
+            .progress
+            .with_untracked(|progress| matches!(progress, Progress::Refused(_) | Progress::Failed(_)));
+        if is_gone && lab.with_reel(lane, |_| ()).is_none() {
+            if drawn.borrow().places.is_some() {
+                *drawn.borrow_mut() = Drawn::default();
+                canvas.set_width(canvas.width());
+            }
+            return;
+        }
         let room = width.get_untracked();
         if room < 1.0 {
             return;
@@ -219,9 +233,13 @@ pub fn Grid(lane: usize) -> impl IntoView {
             None => places.beside(0, &event.key(), nodes()).map(|_| 0),
             Some(node) => places.beside(node, &event.key(), nodes()),
         };
+        if !KEYS.contains(&event.key().as_str()) {
+            return;
+        }
+        // Also at the edge, where they lead nowhere: the play head does not move instead.
+        event.prevent_default();
+        event.stop_propagation();
         if let Some(to) = to {
-            event.prevent_default();
-            event.stop_propagation();
             lab.speaking.set(Some(lane));
             lab.node.set(Some(to));
         }
@@ -282,9 +300,11 @@ fn picture(node: &NodeFrame, size: f64, palette: &Palette) -> Vec<Mark> {
     if size >= glyph::SMALL { glyph::marks(node, size, palette) } else { tile::marks(node, size, palette) }
 }
 
-/// Nodes of a lane by state, in the order of [`NodeState::ALL`], at the time that text shows.
+/// Nodes of a lane by state, in the order of [`NodeState::ALL`], as they are drawn at the time that text shows.
 pub fn counts(lab: Lab, lane: usize) -> [u32; NodeState::ALL.len()] {
-    lab.here(lane, |frame| tile::counts(frame.nodes())).unwrap_or_default()
+    let time = lab.clock.shown.get();
+    lab.watches[lane].frames.track();
+    lab.with_frame(lane, time, |frame| tile::counts(frame.nodes())).unwrap_or_default()
 }
 
 /// What a state is called.

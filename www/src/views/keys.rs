@@ -24,6 +24,11 @@ pub fn listen(site: Site) {
         // A slider has its own arrows, a button its own space bar.
         let slider = focus.as_ref().is_some_and(is_slider);
         let pressable = focus.as_ref().is_some_and(is_pressable);
+        // A table that scrolls has its own arrows and its own space bar.
+        let scrolls = focus.as_ref().is_some_and(|focus| focus.class_list().contains("node-table"));
+        if scrolls && matches!(event.key().as_str(), " " | "ArrowRight" | "ArrowLeft" | "Home" | "End") {
+            return;
+        }
         let clock = lab.clock;
         let frames = if event.shift_key() { 10 } else { 1 };
         match event.key().as_str() {

@@ -157,6 +157,9 @@ fn explained(text: Text, numbers: Numbers, trouble: &Trouble) -> String {
         Trouble::TooManyLanes(count) => text.tf("notice.lanes", &[("n", &count.to_string())]),
         Trouble::Unknown { key, written } => text.tf("notice.unknown", &[("key", key), ("value", written)]),
         Trouble::OtherVersion(version) => text.tf("notice.version", &[("version", version)]),
+        Trouble::PastTheEnd { written, end } => {
+            text.tf("notice.past", &[("value", &hours_minutes(*written)), ("end", &hours_minutes(*end))])
+        }
         Trouble::WithoutTrace => text.t("notice.trace"),
     }
 }

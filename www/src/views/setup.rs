@@ -154,12 +154,9 @@ pub fn Setup() -> impl IntoView {
 pub fn LaneTools() -> impl IntoView {
     let (lab, text) = (use_lab(), use_text());
     let set_lanes = move |count: usize| {
+        lab.keep_lanes(count);
         lab.settings.update(|settings| {
             let lanes = &mut settings.schedulers;
-            if count < lanes.len() {
-                // The first is what the others are compared with, the last what the comparison is about.
-                lanes.drain(1..lanes.len() - (count - 1));
-            }
             for id in FIRST_LANES {
                 if lanes.len() < count && !lanes.iter().any(|lane| lane == id) {
                     lanes.push(id.to_owned());

@@ -1,5 +1,7 @@
 //! A recorded cluster and its jobs, from two files that never leave the device.
 
+use std::sync::Arc;
+
 use leptos::html;
 use leptos::prelude::*;
 use residua::resources::DimMask;
@@ -16,7 +18,7 @@ use crate::numbers::use_numbers;
 use crate::settings::{Field, Trace};
 
 /// Larger files are not read: a browser tab would not survive them.
-const MOST_BYTES: f64 = 256.0 * 1024.0 * 1024.0;
+const MOST_BYTES: f64 = 64.0 * 1024.0 * 1024.0;
 
 /// Findings listed at first, and how many more whenever more are asked for: a table of all might hold the page up.
 const LISTED: usize = 200;
@@ -26,7 +28,7 @@ const MORE: usize = 1000;
 #[derive(Clone, Debug, PartialEq)]
 struct Loaded {
     name: String,
-    contents: String,
+    contents: Arc<str>,
 }
 
 /// A file that was not taken.
@@ -167,6 +169,8 @@ pub fn TraceDrop() -> impl IntoView {
     let dragging = RwSignal::new(false);
     on_files(dragging, take);
 
+    // Not that of the run behind the dialog, which is still the one before.
+    let load_wanted = RwSignal::new(None::<f64>);
     let run = move |_| {
         let chosen = files.with_untracked(|files| {
             let (nodes, pods) = pair(files)?;
@@ -182,6 +186,9 @@ pub fn TraceDrop() -> impl IntoView {
         if let Some(chosen) = chosen {
             let hash = hash(&chosen);
             lab.set_trace(Some(Trace { files: chosen, hash }));
+            if let Some(load) = load_wanted.try_update(Option::take).flatten() {
+                lab.settings.update(|settings| settings.load = load);
+            }
             close();
         }
     };
@@ -190,7 +197,8 @@ pub fn TraceDrop() -> impl IntoView {
             settings.trace.as_ref().map(|trace| format!("{} + {}", trace.files.nodes_name, trace.files.pods_name))
         })
     });
-    let load = Signal::derive(move || lab.settings.with(|settings| settings.load));
+    let load =
+        Signal::derive(move || load_wanted.get().unwrap_or_else(|| lab.settings.with(|settings| settings.load)));
 
     view! {
         <button type="button" class="button button-quiet" data-testid="trace-open" on:click=move |_| open()>
@@ -318,8 +326,9 @@ pub fn TraceDrop() -> impl IntoView {
                             <NumberField
                                 field=Field::Load
                                 value=load
-                                on_set=move |value| lab.settings.update(|settings| settings.load = value)
+                                on_set=move |value| load_wanted.set(Some(value))
                                 slider=true
+                                place="trace"
                             />
                             <button type="button" class="button button-main" data-testid="trace-run" on:click=run>
                                 {text.t("trace.run")}
@@ -346,7 +355,7 @@ fn read(file: &web_sys::File, files: RwSignal<Vec<Loaded>>, unread: RwSignal<Opt
             unread.set(Some(Unread { name, of_no_kind: false }));
             return;
         };
-        let refused = files.try_update(|files| put(files, Loaded { name, contents })).flatten();
+        let refused = files.try_update(|files| put(files, Loaded { name, contents: contents.into() })).flatten();
         if let Some(file) = refused {
             unread.set(Some(Unread { name: file.name, of_no_kind: true }));
         }
@@ -486,7 +495,7 @@ mod tests {
     use super::*;
 
     fn file(contents: &str) -> Loaded {
-        Loaded { name: contents.len().to_string(), contents: contents.to_owned() }
+        Loaded { name: contents.len().to_string(), contents: contents.into() }
     }
 
     #[wasm_bindgen_test]
