@@ -4,3 +4,4 @@ mod drawings;
 mod packing;
 mod raster;
 mod sessions;
+mod why;

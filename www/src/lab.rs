@@ -13,6 +13,7 @@ use residua::probes::Metrics;
 use residua::scenario::Issue;
 use residua::stage::reel::{Frame, Reel, ReelHeader, Stat};
 use residua::stage::session::{RunRequest, TraceFiles};
+use residua::stage::why::Waiting;
 use residua::units::SimTime;
 
 use crate::clock::{Clock, now};
@@ -71,6 +72,17 @@ struct Hold {
     asked: Option<RunRequest>,
 }
 
+/// A question to a lane: who waits, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Why {
+    pub lane: usize,
+    /// The moment, in simulated milliseconds.
+    pub at: u64,
+    /// How far the look back is, 0 to 1.
+    pub share: f64,
+    pub answer: Option<Waiting>,
+}
+
 /// Everything the Lab's views share.
 #[derive(Clone, Copy)]
 pub struct Lab {
@@ -83,6 +95,8 @@ pub struct Lab {
     told: StoredValue<[f64; MOST_LANES]>,
     /// What each lane shows, at the time that text shows.
     here: [Memo<Here>; MOST_LANES],
+    /// What was asked last, while its answer is shown or awaited.
+    pub why: RwSignal<Option<Why>>,
     /// What was wrong with the link.
     pub troubles: RwSignal<Vec<Trouble>>,
     /// The time under the pointer on the curves.
@@ -146,6 +160,7 @@ impl Lab {
             holds,
             told: StoredValue::new([f64::NEG_INFINITY; MOST_LANES]),
             here,
+            why: RwSignal::new(None),
             troubles: RwSignal::new(Vec::new()),
             cursor: RwSignal::new(None),
             node: RwSignal::new(None),
@@ -249,6 +264,7 @@ impl Lab {
                     }
                     hold.reel = None;
                     watch.run.update(|run| *run += 1);
+                    self.forget_why(slot);
                     hold.asked.clone_from(&wanted);
                     match wanted {
                         None => hold.lane = None,
@@ -317,14 +333,48 @@ impl Lab {
                 watch.progress.set(Progress::Done);
                 self.measure_extent();
             }
+            LaneEvent::LookingBack(share) => self.why.update(|why| {
+                if let Some(why) = why.as_mut().filter(|why| why.lane == slot) {
+                    why.share = share;
+                }
+            }),
+            LaneEvent::Waiting(waiting) => self.why.update(|why| {
+                if let Some(why) = why.as_mut().filter(|why| why.lane == slot && why.at == waiting.at) {
+                    why.answer = Some(waiting);
+                }
+            }),
             LaneEvent::Problems(issues) => self.gone(slot, Progress::Refused(issues)),
             LaneEvent::Failed { message } => self.gone(slot, Progress::Failed(message)),
+        }
+    }
+
+    /// Stops, and asks a lane who waits at the moment that is shown, and why.
+    pub fn ask_why(self, slot: usize) {
+        self.clock.playing.set(false);
+        // The moment of the frame that is shown, which comes before the play head or at it.
+        let at = self.index_at(slot, self.clock.position());
+        let Some(at) = at.and_then(|index| self.with_header(slot, |header| header.time_of(index).as_ms())) else {
+            return;
+        };
+        self.why.set(Some(Why { lane: slot, at, share: 0.0, answer: None }));
+        self.holds.with_value(|holds| {
+            if let Some(lane) = &holds[slot].lane {
+                lane.ask_why(at);
+            }
+        });
+    }
+
+    /// A question about a run that is gone has no answer.
+    fn forget_why(self, slot: usize) {
+        if self.why.with_untracked(|why| why.as_ref().is_some_and(|why| why.lane == slot)) {
+            self.why.set(None);
         }
     }
 
     /// No more frames come of a lane. The others do not wait for it.
     fn gone(self, slot: usize, why: Progress) {
         self.watches[slot].progress.set(why);
+        self.forget_why(slot);
         self.measure_extent();
         self.clock.repaint();
     }

@@ -11,6 +11,7 @@ use residua::probes::Metrics;
 use residua::scenario::Issue;
 use residua::stage::reel::ReelHeader;
 use residua::stage::session::RunRequest;
+use residua::stage::why::Waiting;
 use residua_protocol::{Ask, BUILD, Reply, read, write};
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -28,6 +29,10 @@ pub enum LaneEvent {
     Frames(Vec<u32>),
     /// All frames have come.
     Done(Metrics),
+    /// It goes through the run again and has come so far, 0 to 1.
+    LookingBack(f64),
+    /// Who waits at the moment that was asked for, and why.
+    Waiting(Waiting),
     /// The run was refused.
     Problems(Vec<Issue>),
     /// The worker is gone, or was never there.
@@ -88,6 +93,12 @@ impl Lane {
         } else {
             self.state.borrow_mut().send_request();
         }
+    }
+
+    /// Asks who waits at a moment of the run, and why.
+    pub fn ask_why(&self, at: u64) {
+        let state = self.state.borrow();
+        state.post(&Ask::Why { run: state.run, at });
     }
 
     /// Ends the worker and brings up a new one with the same run.
@@ -159,6 +170,8 @@ impl State {
                 (run == self.run).then_some(LaneEvent::Header(header))
             }
             Reply::Done { run, metrics } => (run == self.run).then_some(LaneEvent::Done(*metrics)),
+            Reply::LookingBack { run, share } => (run == self.run).then_some(LaneEvent::LookingBack(share)),
+            Reply::Waiting { run, waiting } => (run == self.run).then_some(LaneEvent::Waiting(waiting)),
             Reply::Problems { run, issues } => (run == self.run).then_some(LaneEvent::Problems(issues)),
             Reply::Failed { message } => self.fail(message),
         }

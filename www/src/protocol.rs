@@ -8,6 +8,7 @@ use residua::probes::Metrics;
 use residua::scenario::Issue;
 use residua::stage::reel::ReelHeader;
 use residua::stage::session::RunRequest;
+use residua::stage::why::Waiting;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsValue;
@@ -34,6 +35,14 @@ pub enum Ask {
     },
     /// One buffer of frames was taken over.
     Taken,
+    /// Go through the run again up to a moment and say who waits there, and why. A later question takes the place of
+    /// one that is not answered yet.
+    Why {
+        /// Number of the run.
+        run: u32,
+        /// The moment, in simulated milliseconds.
+        at: u64,
+    },
 }
 
 /// What a worker says.
@@ -58,6 +67,20 @@ pub enum Reply {
         run: u32,
         /// Its measures.
         metrics: Box<Metrics>,
+    },
+    /// It goes through the run again and has come so far.
+    LookingBack {
+        /// Number of the run.
+        run: u32,
+        /// The part of the way, 0 to 1.
+        share: f64,
+    },
+    /// Who waits at the moment that was asked for, and why.
+    Waiting {
+        /// Number of the run.
+        run: u32,
+        /// The answer.
+        waiting: Waiting,
     },
     /// The request was refused.
     Problems {

@@ -22,6 +22,7 @@ pub mod setup;
 pub mod topbar;
 pub mod trace;
 pub mod transport;
+pub mod why;
 
 /// The views' own text, in which a test looks for keys of texts.
 #[cfg(test)]
@@ -45,6 +46,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("topbar.rs", include_str!("views/topbar.rs")),
     ("trace.rs", include_str!("views/trace.rs")),
     ("transport.rs", include_str!("views/transport.rs")),
+    ("why.rs", include_str!("views/why.rs")),
 ];
 
 /// Keys that are put together from a name: they cannot be found by looking.

@@ -13,8 +13,10 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, MessagePort};
 
+mod look_back;
 mod replay_worker;
 
+use look_back::Questions;
 use replay_worker::ReplayWorker;
 
 /// How long it works before it listens, in ms.
@@ -35,6 +37,7 @@ struct Worker {
     is_slice_due: bool,
     run: u32,
     session: Option<Session>,
+    questions: Questions,
     /// Frames that are not sent yet.
     gathered: Vec<u32>,
     /// When frames were last sent.
@@ -73,6 +76,7 @@ fn main() {
         is_slice_due: false,
         run: 0,
         session: None,
+        questions: Questions::default(),
         gathered: Vec::new(),
         sent: 0.0,
         on_the_way: 0,
@@ -115,6 +119,7 @@ impl Worker {
                 self.on_the_way = 0;
                 self.gathered.clear();
                 self.sent = 0.0;
+                self.questions = Questions::default();
                 match Session::start(&request) {
                     Ok(session) => {
                         let header = session.header().clone();
@@ -127,6 +132,9 @@ impl Worker {
                     }
                 }
             }
+            Ok(Ask::Why { run, at }) if run == self.run => self.questions.ask(at),
+            // About a run that is no longer wanted.
+            Ok(Ask::Why { .. }) => {}
             // What is on its way from a run before may still be taken over after the next has begun.
             Ok(Ask::Taken) => self.on_the_way = self.on_the_way.saturating_sub(1),
             Err(error) => say(&self.scope, &Reply::Failed { message: error.to_string() }),
@@ -137,7 +145,8 @@ impl Worker {
     /// Asks for the next slice, if there is something to do and the page keeps up.
     fn go_on(&mut self) {
         let wanted = self.session.as_ref().is_some_and(|session| !session.is_over());
-        let is_wanted = wanted && self.on_the_way < MOST_ON_THE_WAY || self.replay.is_busy();
+        let has_to_look = self.questions.is_open() && self.session.is_some();
+        let is_wanted = wanted && self.on_the_way < MOST_ON_THE_WAY || has_to_look || self.replay.is_busy();
         if is_wanted && !self.is_slice_due {
             self.is_slice_due = self.again.post_message(&JsValue::NULL).is_ok();
         }
@@ -150,6 +159,14 @@ impl Worker {
             self.go_on();
         }
         let Some(session) = &mut self.session else { return };
+        // Somebody waits for the answer; the rest of the run can wait.
+        if self.questions.is_open() {
+            let reply = self.questions.slice(self.run, session, || now() + SLICE_MS, now);
+            if let Some(reply) = reply {
+                say(&self.scope, &reply);
+            }
+            return self.go_on();
+        }
         let end = now() + SLICE_MS;
         let mut done = None;
         while !session.is_over() && now() < end {

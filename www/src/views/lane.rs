@@ -297,6 +297,16 @@ fn Queue(lane: usize) -> impl IntoView {
                     }}
                 </span>
             </h3>
+            <Show when=move || all.get() >= 1.0>
+                <button
+                    type="button"
+                    class="button button-quiet"
+                    data-testid="why"
+                    on:click=move |_| lab.ask_why(lane)
+                >
+                    {move || text.count("why.open", all.get(), &numbers.whole(all.get()))}
+                </button>
+            </Show>
             <ul>
                 {move || {
                     classes
@@ -323,6 +333,6 @@ fn Queue(lane: usize) -> impl IntoView {
 }
 
 /// What a class of jobs is called; classes of other traces go by their own name.
-fn class_name(text: Text, id: &str) -> String {
+pub fn class_name(text: Text, id: &str) -> String {
     text.maybe(&format!("class.{id}")).unwrap_or_else(|| id.to_owned())
 }

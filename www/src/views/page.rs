@@ -12,6 +12,7 @@ use super::legend::{Legend, UsesLine};
 use super::setup::{LaneTools, Setup};
 use super::topbar::TopBar;
 use super::transport::Transport;
+use super::why::WhyDialog;
 use crate::clock::hours_minutes;
 use crate::i18n::{Text, use_text};
 use crate::lab::{Lab, Progress, use_lab};
@@ -39,6 +40,7 @@ pub fn Page() -> impl IntoView {
             {move || text.t("page.skip")}
         </a>
         <TopBar/>
+        <WhyDialog/>
         <main id="main" tabindex="-1" node_ref=main data-testid="lab" data-state=move || state(lab)>
             <Headline/>
             <Transport/>
