@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::resources::Amounts;
+use crate::resources::{Amounts, Dim};
 use crate::units::{SimTime, Span};
 
 pub mod bootstrap;
@@ -58,6 +58,21 @@ pub struct Growth {
     pub steps: u8,
     /// GPU memory of a task never grows beyond this, in MiB.
     pub hbm_cap: i32,
+}
+
+impl Growth {
+    /// What a task that asked for `admission` asks for after `step` of the steps.
+    #[must_use]
+    pub fn demand(&self, admission: &Amounts, step: u8) -> Amounts {
+        let part = f64::from(step) / f64::from(self.steps.max(1));
+        let grown = |dim: Dim, factor: f64| libm::round(f64::from(admission[dim]) * (1.0 + factor * part)) as i32;
+        admission.map(|dim, now| match dim {
+            Dim::Hbm => grown(dim, self.hbm).min(self.hbm_cap.max(now)),
+            Dim::Sto => grown(dim, self.sto),
+            Dim::Ioc => grown(dim, self.ioc),
+            _ => now,
+        })
+    }
 }
 
 /// A class of jobs: the typical task, and what the metrics weigh it with.

@@ -1,7 +1,7 @@
 //! Jobs that wait or run, and the slots they live in.
 
 use crate::cluster::NodeId;
-use crate::resources::{Amounts, Dim};
+use crate::resources::Amounts;
 use crate::units::{Rate, SimTime, Span, Work};
 use crate::workload::{Growth, Job};
 
@@ -118,20 +118,6 @@ impl JobState {
     pub(crate) fn time_to(&self, milestone: Work) -> Span {
         Work(milestone.0.saturating_sub(self.done.0)).time_at(self.rate)
     }
-}
-
-/// A task's demand after `step` growth steps.
-pub(crate) fn grown(admission: &Amounts, growth: &Growth, step: u8) -> Amounts {
-    let part = f64::from(step) / f64::from(growth.steps.max(1));
-    let mut demand = *admission;
-    let mut grow = |dim: Dim, factor: f64| {
-        demand[dim] = libm::round(f64::from(admission[dim]) * (1.0 + factor * part)) as i32;
-    };
-    grow(Dim::Hbm, growth.hbm);
-    grow(Dim::Sto, growth.sto);
-    grow(Dim::Ioc, growth.ioc);
-    demand[Dim::Hbm] = demand[Dim::Hbm].min(growth.hbm_cap.max(admission[Dim::Hbm]));
-    demand
 }
 
 /// Slots that are used again when a job ends, so that memory is bounded by what waits and runs.

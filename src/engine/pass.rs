@@ -10,7 +10,6 @@
 use crate::cluster::{DeviceMask, NodeId};
 use crate::engine::belief::Belief;
 use crate::engine::facts::{Fact, Probe};
-use crate::engine::jobs::grown;
 use crate::engine::port::{Ask, Open, Search};
 use crate::engine::setup::Ties;
 use crate::engine::{JobState, Simulation};
@@ -148,7 +147,7 @@ impl<P: Probe> Simulation<P> {
         let foresight = self.setup.scheduler.foresight_ppm;
         let growth = self.setup.classes[state.job.class.index()].growth;
         let (Some(growth), true) = (growth, foresight > 0) else { return state.demand };
-        let full = grown(&state.job.demand, &growth, growth.steps);
+        let full = growth.demand(&state.job.demand, growth.steps);
         state.demand.map(|dim, now| {
             let more = i64::from(full[dim] - now).max(0) * i64::from(foresight) / 1_000_000;
             now + more as i32

@@ -67,7 +67,7 @@ impl<P: Probe> Simulation<P> {
         let Some(growth) = self.setup.classes[self.jobs[slot].job.class.index()].growth else { return };
         let state = &mut self.jobs[slot];
         state.steps_taken += 1;
-        let wanted = jobs::grown(&state.job.demand, &growth, state.steps_taken);
+        let wanted = growth.demand(&state.job.demand, state.steps_taken);
         state.demand = wanted;
         let mut nodes = state.nodes.clone();
         nodes.sort_unstable();

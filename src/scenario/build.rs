@@ -365,7 +365,7 @@ impl Scenario {
                 continue;
             }
             let Some(growth) = class.growth else { continue };
-            let full = full_grown(&class.typical, &growth);
+            let full = growth.demand(&class.typical, growth.steps);
             // The largest part of the growth that some node has room for, and the dimension that is short there.
             let room = |kind: &NodeType| {
                 let grows = [Dim::Hbm, Dim::Sto, Dim::Ioc]
@@ -564,17 +564,6 @@ impl Scenario {
             dead_band: telemetry.dead_band,
         }
     }
-}
-
-/// A task's demand after its last growth step.
-fn full_grown(admission: &Amounts, growth: &Growth) -> Amounts {
-    let grown = |dim: Dim, factor: f64| libm::round(f64::from(admission[dim]) * (1.0 + factor)) as i32;
-    admission.map(|dim, now| match dim {
-        Dim::Hbm => grown(dim, growth.hbm).min(growth.hbm_cap.max(now)),
-        Dim::Sto => grown(dim, growth.sto),
-        Dim::Ioc => grown(dim, growth.ioc),
-        _ => now,
-    })
 }
 
 /// Dimensions of which some node type in use has any.

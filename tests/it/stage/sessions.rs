@@ -306,9 +306,8 @@ fn every_fault_of_a_trace_is_a_problem_of_its_own() {
     let mut files = trace(&folder, "nodes.csv", "pods.csv").unwrap();
     files.on_fault = OnFault::Stop;
     let row = "faulty,many,16384,1,1000,,LS,Succeeded,0,3600,0\n";
-    for number in 0..1000 {
-        files.pods_csv.push_str(&row.replace("faulty", &format!("faulty-{number}")));
-    }
+    let faulty = (0..1000).map(|number| row.replace("faulty", &format!("faulty-{number}")));
+    files.pods_csv = [files.pods_csv.to_string()].into_iter().chain(faulty).collect::<String>().into();
     let refused = RunRequest { set: vec![], trace: Some(files), ..request("c-storage-stress", "ragp-io") };
     assert_eq!(Session::start(&refused).unwrap_err().len(), 1000);
 }
