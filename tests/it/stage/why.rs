@@ -35,15 +35,15 @@ fn a_look_back_sees_what_the_frame_showed() {
     let mut seen = 0;
     for index in (0..reel.len()).step_by(7) {
         let frame = reel.frame(index).expect("it is there");
-        while !back.advance(frame.time(), 100) {}
+        while !back.advance(frame.time().as_ms(), 100) {}
         let waiting = back.waiting();
-        assert_eq!(waiting.at, frame.time());
-        assert_eq!(f64::from(waiting.count), f64::from(frame.stat(Stat::Waiting)), "at {}", waiting.at);
+        assert_eq!(waiting.at, frame.time().as_ms());
+        assert_eq!(f64::from(waiting.count), frame.stat(Stat::Waiting), "at {}", waiting.at);
         if waiting.count as usize > waiting.jobs.len() {
             continue;
         }
         let nowhere = waiting.jobs.iter().filter(|job| matches!(job.reason, Reason::FitsNowhere { .. })).count();
-        assert_eq!(nowhere as f64, f64::from(frame.stat(Stat::FitsNowhere)), "{waiting:#?}");
+        assert_eq!(nowhere as f64, frame.stat(Stat::FitsNowhere), "{waiting:#?}");
         for job in &waiting.jobs {
             check(job);
             assert_ne!(job.reason, Reason::Behind, "{job:?}");
@@ -72,7 +72,7 @@ fn check(job: &residua::stage::why::WaitingJob) {
 #[test]
 fn a_scheduler_is_told_only_of_what_it_sees() {
     let (reel, mut back) = run(&request("scalar-5d", "1.2"));
-    let last = reel.frame(reel.len() - 1).expect("it is there").time();
+    let last = reel.frame(reel.len() - 1).expect("it is there").time().as_ms();
     while !back.advance(last, 1000) {}
     let lacks = |waiting: &Waiting| -> Vec<Dim> {
         let nearest = waiting.jobs.iter().filter_map(|job| match &job.reason {
@@ -94,7 +94,7 @@ fn strict_order_makes_those_behind_the_head_wait_their_turn() {
     let busiest = (0..reel.len())
         .max_by_key(|index| reel.frame(*index).map_or(0, |frame| frame.stat(Stat::Waiting) as u32))
         .expect("there are frames");
-    let time = reel.frame(busiest).expect("it is there").time();
+    let time = reel.frame(busiest).expect("it is there").time().as_ms();
     while !back.advance(time, 1000) {}
     let waiting = back.waiting();
     assert!(waiting.jobs.len() > 3, "{waiting:?}");

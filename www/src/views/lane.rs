@@ -297,7 +297,7 @@ fn Queue(lane: usize) -> impl IntoView {
                     }}
                 </span>
             </h3>
-            <Show when=move || all.get() >= 1.0>
+            <Show when=move || { all.get() >= 1.0 }>
                 <button
                     type="button"
                     class="button button-quiet"
