@@ -9,6 +9,8 @@ const LINK: &str = "lab#v=1&s=c-storage-stress&p=scalar-5d,ragp-io&seed=7&nodes=
 
 /// Asks the first lane and waits for the answer.
 async fn ask(lab: &Lab) -> Result<Value> {
+    // Out from under the bar with the play head.
+    lab.js("document.querySelector(\"[data-testid='why']\").scrollIntoView({ block: 'center' })").await?;
     lab.click("why").await?;
     lab.until("it is answered", "document.querySelector(\"dialog[open] [data-testid='why-answer']\") !== null")
         .await?;
