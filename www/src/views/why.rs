@@ -78,7 +78,7 @@ fn Answer(waiting: Waiting) -> impl IntoView {
                 <p class="note">{text.tf("why.age", &[("age", &numbers.duration(age))])}</p>
             })}
             <ul class="why-jobs">
-                {jobs.into_iter().map(|job| view! { <Job job=job/> }).collect_view()}
+                {jobs.into_iter().map(|job| view! { <Job job=job is_special={fit_in_total < count}/> }).collect_view()}
             </ul>
             {move || (count > shown).then(|| view! {
                 <p class="note">{text.count("why.more", f64::from(count - shown), &whole(count - shown))}</p>
@@ -88,7 +88,11 @@ fn Answer(waiting: Waiting) -> impl IntoView {
 }
 
 #[component]
-fn Job(job: WaitingJob) -> impl IntoView {
+fn Job(
+    job: WaitingJob,
+    /// Whether it says something of a job that the nodes together would hold it: not where they would hold all.
+    is_special: bool,
+) -> impl IntoView {
     let (text, numbers) = (use_text(), use_numbers());
     let name = {
         let (class, tasks, gpus) = (job.class.clone(), job.tasks, job.asks[Dim::Gpu.index()]);
@@ -101,7 +105,7 @@ fn Job(job: WaitingJob) -> impl IntoView {
         }
     };
     let waited = job.waited * 3600.0;
-    let is_shape = job.fits_in_total;
+    let is_shape = is_special && job.fits_in_total;
     let reason = job.reason.clone();
     let tasks = job.tasks;
     view! {
