@@ -251,7 +251,7 @@ pub fn idea(text: Text, card: &schedulers::Card) -> String {
 /// How many nodes are in each state.
 #[component]
 fn States(lane: usize) -> impl IntoView {
-    let (lab, text) = (use_lab(), use_text());
+    let (lab, text, numbers) = (use_lab(), use_text(), use_numbers());
     let counts = Memo::new(move |_| counts(lab, lane));
     view! {
         <ul class="states" aria-label=move || text.t("lane.states")>
@@ -264,7 +264,7 @@ fn States(lane: usize) -> impl IntoView {
                     view! {
                         <li class:none=move || count() == 0 title=move || state_name(text, state)>
                             <StateSign state=state size=24.0/>
-                            <b>{count}</b>
+                            <b>{move || numbers.whole(f64::from(count()))}</b>
                             <span class="sr">{move || state_name(text, state)}</span>
                         </li>
                     }

@@ -130,8 +130,11 @@ fn Notices() -> impl IntoView {
 fn explained(text: Text, numbers: Numbers, trouble: &Trouble) -> String {
     match trouble {
         Trouble::OutOfRange { field, written: value, used } => {
-            let used =
-                format!("{}{}", written(numbers, *field, *used), if field.is_share() { "\u{a0}%" } else { "" });
+            let used = if field.is_share() {
+                numbers.percent_short(*used, field.digits())
+            } else {
+                written(numbers, *field, *used)
+            };
             text.tf(
                 "notice.outside",
                 &[

@@ -17,6 +17,12 @@ use crate::replay::{Files, Replay, title, use_replay};
 use crate::replay_link::Trouble;
 use crate::route::{self, Place};
 
+/// GPUs of the published cluster.
+const PUBLISHED_GPUS: f64 = 6212.0;
+
+/// Nodes of the published cluster that have GPUs.
+const PUBLISHED_NODES: f64 = 1213.0;
+
 /// Everything.
 #[component]
 pub fn ReplayPage() -> impl IntoView {
@@ -163,7 +169,7 @@ fn Head() -> impl IntoView {
         ))
     };
     let lead = move || match replay.loaded() {
-        None => text.t("replay.lead"),
+        None => text.tf("replay.lead", &[("gpus", &numbers.whole(PUBLISHED_GPUS))]),
         Some(loaded) => text.tf(
             "replay.basis",
             &[
@@ -201,12 +207,14 @@ fn order_name(replay: Replay, text: Text, numbers: Numbers) -> String {
 /// What will be seen, before there is anything to see.
 #[component]
 fn Promise() -> impl IntoView {
-    let text = use_text();
+    let (text, numbers) = (use_text(), use_numbers());
     let item = move |key: &'static str| {
+        let words =
+            move || text.tf(&format!("replay.promise.{key}.text"), &[("nodes", &numbers.whole(PUBLISHED_NODES))]);
         view! {
             <li>
                 <h3>{move || text.t(&format!("replay.promise.{key}"))}</h3>
-                <p>{move || text.t(&format!("replay.promise.{key}.text"))}</p>
+                <p>{words}</p>
             </li>
         }
     };
