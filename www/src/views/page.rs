@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::calculator::Calculator;
 use super::curves::Curves;
 use super::field::{allowed, label, written};
+use super::focus;
 use super::headline::Headline;
 use super::lane::Lanes;
 use super::legend::{Legend, UsesLine};
@@ -118,7 +119,15 @@ fn Notices() -> impl IntoView {
                         }}
                     </ul>
                 </div>
-                <button type="button" class="button" on:click=move |_| lab.troubles.set(Vec::new())>
+                <button
+                    type="button"
+                    class="button"
+                    data-testid="notice-close"
+                    on:click=move |_| {
+                        focus::to_main();
+                        lab.troubles.set(Vec::new());
+                    }
+                >
                     {move || text.t("notice.close")}
                 </button>
             </section>

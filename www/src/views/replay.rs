@@ -5,13 +5,15 @@ use leptos::prelude::*;
 use residua::schedulers::Entry;
 
 use super::drop::on_files;
+use super::failure::Reason;
+use super::focus;
 use super::replay_controls::{Controls, Policies};
 use super::replay_figures::Figures;
 use super::replay_files::{DropPanel, FilesPanel, Report};
 use super::replay_floor::FloorSection;
 use super::replay_ranking::{Differences, FGD, Ranking};
 use super::topbar::TopBar;
-use crate::i18n::{Said, Text, use_text};
+use crate::i18n::{Text, use_text};
 use crate::numbers::{Numbers, use_numbers};
 use crate::replay::{Files, Replay, title, use_replay};
 use crate::replay_link::Trouble;
@@ -257,7 +259,15 @@ fn Notices() -> impl IntoView {
                         }}
                     </ul>
                 </div>
-                <button type="button" class="button" on:click=move |_| replay.troubles.set(Vec::new())>
+                <button
+                    type="button"
+                    class="button"
+                    data-testid="notice-close"
+                    on:click=move |_| {
+                        focus::to_main();
+                        replay.troubles.set(Vec::new());
+                    }
+                >
                     {move || text.t("notice.close")}
                 </button>
             </section>
@@ -296,8 +306,16 @@ fn Failure() -> impl IntoView {
         {move || replay.failed.get().map(|message| view! {
             <section class="failure" role="alert" data-testid="replay-failure">
                 <p><b>{move || text.t("replay.failed")}</b></p>
-                <p class="failure-message"><Said english=message/></p>
-                <button type="button" class="button" data-testid="replay-restart" on:click=move |_| replay.resume()>
+                <Reason message=message/>
+                <button
+                    type="button"
+                    class="button"
+                    data-testid="replay-restart"
+                    on:click=move |_| {
+                        focus::to_main();
+                        replay.resume();
+                    }
+                >
                     {move || text.t("replay.restart")}
                 </button>
             </section>
