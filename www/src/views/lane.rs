@@ -278,12 +278,19 @@ fn Queue(lane: usize) -> impl IntoView {
     });
     let waiting = move |class: usize| lab.here(lane, |frame| frame.waiting(class)).unwrap_or(0);
     let all = Memo::new(move |_| lab.now(lane, Stat::Waiting));
+    // As beside the other numbers; what it is compared with is said there.
+    let difference = move || {
+        let difference = all.get() - lab.now(0, Stat::Waiting);
+        let is_said = lane > 0 && difference.is_finite();
+        if is_said { numbers.signed(difference, |difference| numbers.whole(difference)) } else { String::new() }
+    };
     let nowhere = Memo::new(move |_| lab.now(lane, Stat::FitsNowhere));
     view! {
         <section class="queue">
             <h3>
                 {move || text.t("queue.title")}
-                <b>{move || numbers.whole(all.get())}</b>
+                <b data-testid="waiting" data-value=move || all.get().to_string()>{move || numbers.whole(all.get())}</b>
+                <span class="difference" data-testid="waiting-difference">{difference}</span>
                 <span class="queue-nowhere">
                     {move || {
                         let count = nowhere.get();
