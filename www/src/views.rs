@@ -13,6 +13,8 @@ pub mod keys;
 pub mod kpis;
 pub mod lane;
 pub mod legend;
+#[cfg(test)]
+mod mounted;
 pub mod page;
 pub mod replay;
 pub mod replay_controls;
