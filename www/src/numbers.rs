@@ -93,19 +93,13 @@ impl Numbers {
         if value < 0.0 { format!("−{size}") } else { format!("+{size}") }
     }
 
-    /// Seconds as `4 min` or `1 h 12 min`.
+    /// Seconds as `48 s`, `4 min` or `1.7 h`.
     pub fn duration(self, seconds: f64) -> String {
         if !seconds.is_finite() {
             return NOTHING.to_owned();
         }
-        if seconds < 60.0 {
-            return format!("{}\u{a0}s", self.whole(seconds));
-        }
-        let minutes = (seconds / 60.0).round();
-        if minutes < 100.0 {
-            return format!("{}\u{a0}min", self.whole(minutes));
-        }
-        format!("{}\u{a0}h", self.fixed(seconds / 3600.0, 1))
+        let (value, digits, unit) = in_unit(seconds);
+        format!("{}\u{a0}{unit}", self.fixed(value, digits))
     }
 
     fn write(self, style: Style, value: f64) -> String {
@@ -124,6 +118,19 @@ impl Numbers {
                 .and_then(|text| text.as_string())
                 .unwrap_or_else(|| value.to_string())
         })
+    }
+}
+
+/// A duration in the unit that suits it, and with how many decimals. What decides is the rounded number: 59.7 s are a
+/// minute, not 60 seconds.
+fn in_unit(seconds: f64) -> (f64, u8, &'static str) {
+    let (whole, minutes) = (seconds.round(), (seconds / 60.0).round());
+    if whole < 60.0 {
+        (whole, 0, "s")
+    } else if minutes < 100.0 {
+        (minutes, 0, "min")
+    } else {
+        (seconds / 3600.0, 1, "h")
     }
 }
 
@@ -285,6 +292,21 @@ mod tests {
         assert_eq!(parse("1,000", '.'), Some(1000.0));
         assert_eq!(parse("1,000", ','), Some(1.0));
         assert_eq!(parse("1.000", ','), Some(1000.0));
+    }
+
+    #[wasm_bindgen_test]
+    fn a_duration_is_in_the_unit_of_its_rounded_number() {
+        for (seconds, expected) in [
+            (0.0, (0.0, 0, "s")),
+            (59.4, (59.0, 0, "s")),
+            (59.7, (1.0, 0, "min")),
+            (60.0, (1.0, 0, "min")),
+            (99.4 * 60.0, (99.0, 0, "min")),
+            (99.5 * 60.0, (99.5 / 60.0, 1, "h")),
+            (7200.0, (2.0, 1, "h")),
+        ] {
+            assert_eq!(in_unit(seconds), expected, "{seconds} s");
+        }
     }
 
     #[wasm_bindgen_test]

@@ -182,6 +182,13 @@ struct Place {
     run: Option<(u32, Key)>,
 }
 
+/// A file that is being looked at.
+struct Look {
+    file: File,
+    /// The worker that was to look at it first is gone.
+    is_again: bool,
+}
+
 /// What is no signal.
 #[derive(Default)]
 struct Hold {
@@ -192,7 +199,11 @@ struct Hold {
     /// Whether an order of a published run was among the files.
     has_order: bool,
     /// Files that are being looked at.
-    looks: BTreeMap<u32, File>,
+    looks: BTreeMap<u32, Look>,
+    /// They are to be looked at once more, because the worker that was asked is gone.
+    must_look: bool,
+    /// The files are not those that were read last, or what read them is gone.
+    must_load: bool,
     next: u32,
     experiment: u32,
     runs: BTreeMap<Key, Run>,
@@ -210,13 +221,18 @@ impl Hold {
         self.next
     }
 
-    /// What makes a worker read the files of the kinds that are wanted; `None` if the two that are needed are not there.
+    /// Whether the two files that are needed are there.
+    fn is_whole(&self) -> bool {
+        [FileKind::Nodes, FileKind::Pods].iter().all(|kind| self.files.contains_key(kind))
+    }
+
+    /// What makes a worker read the files of the kinds that are wanted; `None` if the two that are needed are not
+    /// there.
     fn reading(&self, number: u32, is_wanted: impl Fn(FileKind) -> bool) -> Option<Question> {
-        let is_whole = [FileKind::Nodes, FileKind::Pods].iter().all(|kind| self.files.contains_key(kind));
         let wanted = || self.files.iter().filter(|(kind, _)| is_wanted(**kind));
         let kinds = wanted().map(|(kind, _)| *kind).collect();
         let files = wanted().map(|(_, file)| file.clone()).collect();
-        is_whole.then(|| Question { ask: ReplayAsk::Load { number, kinds }, files })
+        self.is_whole().then(|| Question { ask: ReplayAsk::Load { number, kinds }, files })
     }
 }
 
@@ -313,21 +329,36 @@ impl Replay {
     /// Looks at files that were dropped or chosen.
     pub fn take(self, list: &FileList) {
         self.left_out.set(Vec::new());
-        for index in 0..list.length() {
-            if let Some(file) = list.get(index) {
-                let number = self.with_hold(|hold| {
-                    let number = hold.number();
-                    hold.looks.insert(number, file.clone());
-                    number
-                });
-                self.files.update(|files| {
-                    if matches!(files, Files::Wanting) {
-                        *files = Files::Reading;
-                    }
-                });
-                self.ask(0, Question { ask: ReplayAsk::Look { number }, files: vec![file] });
-            }
+        self.look_again();
+        for file in (0..list.length()).filter_map(|index| list.get(index)) {
+            self.look(Look { file, is_again: false });
         }
+    }
+
+    /// Has a file looked at.
+    fn look(self, look: Look) {
+        let file = look.file.clone();
+        let number = self.with_hold(|hold| {
+            let number = hold.number();
+            hold.looks.insert(number, look);
+            number
+        });
+        if self.files.with_untracked(|files| matches!(files, Files::Wanting)) {
+            self.files.set(Files::Reading);
+        }
+        self.ask(0, Question { ask: ReplayAsk::Look { number }, files: vec![file] });
+    }
+
+    /// Has the files looked at that a worker has left behind. Whether there were any.
+    fn look_again(self) -> bool {
+        let left = self.with_hold(|hold| {
+            if std::mem::take(&mut hold.must_look) { std::mem::take(&mut hold.looks) } else { BTreeMap::new() }
+        });
+        let is_any = !left.is_empty();
+        for Look { file, .. } in left.into_values() {
+            self.look(Look { file, is_again: true });
+        }
+        is_any
     }
 
     /// Puts an optional file away again.
@@ -340,6 +371,7 @@ impl Replay {
     pub fn load(self) {
         let (number, question) = self.with_hold(|hold| {
             hold.experiment = hold.number();
+            hold.must_load = false;
             (hold.experiment, hold.reading(hold.experiment, |_| true))
         });
         let names = self.with_hold(|hold| hold.files.iter().map(|(kind, file)| (*kind, file.name())).collect());
@@ -443,8 +475,12 @@ impl Replay {
             hold.is_stopped = false;
             hold.runs.retain(|_, run| !matches!(run.state, State::Stopped | State::Broken(_)));
         });
-        // A worker that broke while it read has left nothing: then the files are read again.
-        if self.files.with_untracked(|files| matches!(files, Files::Reading | Files::Lost(_))) {
+        // A worker that broke while it read has left nothing: then the files are read again, with those that it did not
+        // get to look at.
+        let must_load = self.files.with_untracked(|files| matches!(files, Files::Reading | Files::Lost(_)));
+        if self.look_again() {
+            self.with_hold(|hold| hold.must_load |= must_load);
+        } else if must_load {
             self.load();
         }
         self.plan();
@@ -559,19 +595,30 @@ impl Replay {
 
     /// A worker is gone: its run is broken, the others go on.
     fn fail(self, at: usize, message: String) {
+        let mut left_out = Vec::new();
         self.with_hold(|hold| {
             let generation = hold.places[at].generation + 1;
             let place = std::mem::replace(&mut hold.places[at], Place { generation, ..Place::default() });
             if let Some(hands) = place.hands {
                 hands.retire();
             }
-            hold.looks.clear();
+            if at == 0 {
+                // Once more, but not for ever: perhaps it was one of them that broke it.
+                let looks = std::mem::take(&mut hold.looks).into_iter();
+                let (given_up, left): (BTreeMap<_, _>, _) = looks.partition(|(_, look)| look.is_again);
+                (hold.looks, hold.must_look) = (left, true);
+                let name = |look: Look| LeftOut { name: look.file.name(), is_read: false };
+                left_out.extend(given_up.into_values().map(name));
+            }
             if let Some(run) = place.run.and_then(|(_, key)| hold.runs.get_mut(&key)) {
                 run.state = State::Broken(message.clone());
             }
             // Not one worker after the other: the reader decides.
             hold.is_stopped = true;
         });
+        if !left_out.is_empty() {
+            self.left_out.update(|list| list.append(&mut left_out));
+        }
         self.failed.set(Some(message));
         self.tell();
     }
@@ -579,20 +626,22 @@ impl Replay {
     fn on_reply(self, at: usize, reply: ReplayReply, beside: &[JsValue]) {
         match reply {
             ReplayReply::Looked { number, kind, is_read } => {
-                let is_last = self.with_hold(|hold| {
-                    let file = hold.looks.remove(&number)?;
+                let must_load = self.with_hold(|hold| {
+                    let Look { file, .. } = hold.looks.remove(&number)?;
                     match kind {
                         Some(kind) => {
                             hold.files.insert(kind, file);
+                            hold.must_load = true;
                         }
                         None => {
                             let name = file.name();
                             self.left_out.update(|list| list.push(LeftOut { name, is_read }));
                         }
                     }
-                    Some(hold.looks.is_empty())
+                    // A stray changes nothing for runs that go on; without any it is said what is still needed.
+                    Some(hold.looks.is_empty() && (hold.must_load || !hold.is_whole()))
                 });
-                if is_last == Some(true) {
+                if must_load == Some(true) {
                     self.load();
                 }
             }

@@ -4,13 +4,17 @@ pub mod calculator;
 pub mod canvas;
 pub mod curves;
 pub mod drop;
+pub mod failure;
 pub mod field;
+pub mod focus;
 pub mod grid;
 pub mod headline;
 pub mod keys;
 pub mod kpis;
 pub mod lane;
 pub mod legend;
+#[cfg(test)]
+mod mounted;
 pub mod page;
 pub mod replay;
 pub mod replay_controls;
@@ -29,6 +33,7 @@ pub mod why;
 pub const SOURCES: &[(&str, &str)] = &[
     ("calculator.rs", include_str!("views/calculator.rs")),
     ("curves.rs", include_str!("views/curves.rs")),
+    ("failure.rs", include_str!("views/failure.rs")),
     ("field.rs", include_str!("views/field.rs")),
     ("grid.rs", include_str!("views/grid.rs")),
     ("headline.rs", include_str!("views/headline.rs")),

@@ -29,21 +29,79 @@ async fn finals(lab: &Lab) -> Result<Map<String, Value>> {
     lanes.as_object().cloned().context("there are no lanes")
 }
 
-/// JavaScript: for each number of each lane its scheduler, measure, value on screen and value in the run.
-const KPIS: &str = "[...document.querySelectorAll(\"[data-testid='lane']\")].flatMap(lane => {
-    const run = JSON.parse(lane.querySelector(\"[data-testid='final']\").dataset.metrics);
-    return [...lane.querySelectorAll(\"[data-testid='kpi']\")]
-        .filter(kpi => typeof run[kpi.dataset.metric] === 'number')
-        .map(kpi => [lane.dataset.scheduler, kpi.dataset.metric, Number(kpi.dataset.value), run[kpi.dataset.metric]]);
-})";
+/// JavaScript: for each number of each lane its scheduler, measure, value on screen and in the run, and the words on
+/// screen and those that the browser writes of the run's value in the language of the page.
+const KPIS: &str = "(() => {
+    const lang = document.documentElement.lang;
+    const own = navigator.languages.find(tag => tag.length > 2 && tag.startsWith(lang));
+    const locale = own ?? { en: 'en-US', es: 'es-ES' }[lang];
+    const write = (value, digits, style = {}) => new Intl.NumberFormat(
+        locale, { minimumFractionDigits: digits, maximumFractionDigits: digits, ...style }).format(value);
+    const share = value => write(value, 1, { style: 'percent' });
+    const time = value => {
+        if (Math.round(value) < 60) return `${write(value, 0)}\u{a0}s`;
+        if (Math.round(value / 60) < 100) return `${write(value / 60, 0)}\u{a0}min`;
+        return `${write(value / 3600, 1)}\u{a0}h`;
+    };
+    const words = {
+        f_lost: share,
+        waste_per_hour: value => write(value, 0, { style: 'currency', currency: 'USD' }),
+        productive_gpu_h: value => write(value, 0),
+        f_shape: value => write(value, 3),
+        stall: share,
+        wait_p99: time,
+    };
+    return [...document.querySelectorAll(\"[data-testid='lane']\")].flatMap(lane => {
+        const run = JSON.parse(lane.querySelector(\"[data-testid='final']\").dataset.metrics);
+        // 24 hours are measured, and a GPU-hour costs $3.
+        run.waste_per_hour = run.f_lost * (run.ledger.capacity / 24) * 3;
+        return [...lane.querySelectorAll(\"[data-testid='kpi']\")].map(kpi => {
+            const { metric, value } = kpi.dataset;
+            const final = run[metric];
+            return [lane.dataset.scheduler, metric, Number(value), final, kpi.textContent, words[metric](final)];
+        });
+    });
+})()";
+
+/// JavaScript: of each lane how many jobs wait, and the difference to the first lane: as shown, and as it is.
+const WAITING: &str = "(() => {
+    const waiting = [...document.querySelectorAll(\"[data-testid='waiting']\")].map(count => Number(count.dataset.value));
+    const shown = [...document.querySelectorAll(\"[data-testid='waiting-difference']\")].map(text => text.textContent);
+    return waiting.map((count, lane) => {
+        const difference = count - waiting[0];
+        const sign = difference === 0 ? '±' : difference < 0 ? '−' : '+';
+        return [count, shown[lane], lane === 0 ? '' : sign + Math.abs(difference)];
+    });
+})()";
+
+/// Moves the playhead to a share of the run.
+async fn scrub(lab: &Lab, share: f64) -> Result<()> {
+    let script = format!(
+        "const scrubber = document.querySelector(\"[data-testid='scrubber']\");
+        scrubber.value = Math.round(scrubber.max * {share});
+        scrubber.dispatchEvent(new Event('input', {{ bubbles: true }}));
+        scrubber.dispatchEvent(new Event('change', {{ bubbles: true }}));"
+    );
+    lab.js(&script).await?;
+    Ok(())
+}
 
 /// Moves the playhead to the end of the run.
 async fn scrub_to_the_end(lab: &Lab) -> Result<()> {
-    lab.js("const scrubber = document.querySelector(\"[data-testid='scrubber']\");
-        scrubber.value = scrubber.max;
-        scrubber.dispatchEvent(new Event('input', { bubbles: true }));
-        scrubber.dispatchEvent(new Event('change', { bubbles: true }));")
-        .await?;
+    scrub(lab, 1.0).await
+}
+
+/// Does to an input or a choice what a reader does: gives it a value and leaves it.
+async fn set(lab: &Lab, selector: &str, value: &str) -> Result<()> {
+    let script = format!(
+        "const input = document.querySelector({});
+        input.value = {};
+        input.dispatchEvent(new Event('input', {{ bubbles: true }}));
+        input.dispatchEvent(new Event('change', {{ bubbles: true }}));",
+        Value::from(selector),
+        Value::from(value),
+    );
+    lab.js(&script).await?;
     Ok(())
 }
 
@@ -56,15 +114,32 @@ fn four_lanes_run_to_the_end_and_show_the_numbers_of_the_command() {
 
         expect_the_commands_numbers(&lab).await?;
         scrub_to_the_end(&lab).await?;
-        // The page draws at its next frame; then each number on screen is the run's.
-        let all = format!("({KPIS}).every(([, , shown, final]) => shown === final)");
-        let settled = lab.until("the screen shows the end of the run", &all).await;
-        let kpis = lab.js(&format!("return {KPIS}")).await?;
-        settled.with_context(|| format!("lane, measure, on screen, in the run: {kpis}"))?;
-        let count = kpis.as_array().map_or(0, Vec::len);
-        ensure!(count >= 4 * SCHEDULERS.len(), "only {count} numbers are on screen: {kpis}");
+        expect_the_runs_numbers(&lab).await?;
+        lab.click("lang-switch").await?;
+        lab.until("the page is in Spanish", "document.documentElement.lang === 'es'").await?;
+        expect_the_runs_numbers(&lab).await?;
+
+        // In the middle, where queues differ.
+        scrub(&lab, 0.6).await?;
+        let differ = format!("({WAITING}).every(([, shown, is]) => shown === is)");
+        let settled = lab.until("the queues are compared with the first lane's", &differ).await;
+        let queues = lab.js(&format!("return {WAITING}")).await?;
+        settled.with_context(|| format!("jobs that wait, difference shown, difference: {queues}"))?;
+        ensure!(queues.as_array().map_or(0, Vec::len) == SCHEDULERS.len(), "{queues}");
         lab.expect_clean().await
     });
+}
+
+/// Fails where a number on screen is not the run's, or not written as the browser writes it.
+async fn expect_the_runs_numbers(lab: &Lab) -> Result<()> {
+    // The page draws at its next frame.
+    let all = format!("({KPIS}).every(([, , value, final, shown, words]) => value === final && shown === words)");
+    let settled = lab.until("the screen shows the end of the run", &all).await;
+    let kpis = lab.js(&format!("return {KPIS}")).await?;
+    settled.with_context(|| format!("lane, measure, value, in the run, on screen, as it is written: {kpis}"))?;
+    let count = kpis.as_array().map_or(0, Vec::len);
+    ensure!(count == 6 * SCHEDULERS.len(), "{count} numbers are on screen: {kpis}");
+    Ok(())
 }
 
 /// Fails where a lane of `link(42)` has come to another number than the native command.
@@ -107,24 +182,153 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
+/// JavaScript: the play head, and what the calculator is set to.
+const SET: &str = "JSON.stringify([
+    \"[data-testid='scrubber']\", \"[data-field='price']\", \"[data-field='fleet']\", 'select.currency',
+    \"[data-testid='waste-source']\",
+].map(selector => document.querySelector(selector)?.value))";
+
 #[test]
 fn a_link_restores_the_same_numbers_after_a_reload_and_in_a_new_tab() {
     drive("link", View::DESKTOP, |lab| async move {
-        lab.open(&format!("en/lab{}", small_link())).await?;
+        // At a moment: else it would begin to play.
+        let opened = "t=36000000";
+        lab.open(&format!("en/lab{}&price=2.35&cur=EUR&from=lost2&fleet=500&{opened}", small_link())).await?;
         lab.until_done().await?;
         let first = finals(&lab).await?;
-        scrub_to_the_end(&lab).await?;
-        // The page's own writing, not the address that was opened: it holds the moment too.
-        let address = lab.location("the address holds the moment", "/[#&]t=/.test(location.hash)").await?;
+        scrub(&lab, 0.6).await?;
+        // The page's own writing, not the address that was opened: it holds the new moment.
+        let moved = format!("/[#&]t=/.test(location.hash) && !location.hash.includes('{opened}')");
+        let address = lab.location("the address holds the moment", &moved).await?;
+        let head = lab.js("return document.querySelector(\"[data-testid='scrubber']\").value").await?;
+        let head = head.as_str().context("no play head")?.to_owned();
+        // The list of lanes counts from 0, the link from 1.
+        let is_set = |price: &str| format!("{SET} === '{}'", json!([head, price, "500", "EUR", "lost1"]));
+        lab.until("the link is taken", &is_set("2.35")).await?;
 
         lab.reload().await?;
         lab.until_done().await?;
         ensure!(finals(&lab).await? == first, "a reload changed the numbers");
+        lab.until("a reload restores play head and calculator", &is_set("2.35")).await?;
 
         let fragment = address.fragment().context("the address has no fragment")?;
         lab.open_tab(&format!("es/lab#{fragment}")).await?;
         lab.until_done().await?;
         ensure!(finals(&lab).await? == first, "a new tab changed the numbers");
+        lab.until("a new tab restores play head and calculator", &is_set("2,35")).await?;
+        lab.expect_clean().await
+    });
+}
+
+/// JavaScript: what the calculator shows, and what it shows it of.
+const MONEY: &str = "(() => {
+    const cells = id => [...document.querySelectorAll(`[data-testid='${id}']`)];
+    const formula = document.querySelector(\"[data-testid='formula']\").textContent;
+    return {
+        paid: cells('spend').map(cell => cell.textContent),
+        wasted: cells('waste').map(cell => cell.textContent),
+        formula,
+        values: [...cells('spend'), ...cells('waste')].map(cell => Number(cell.dataset.value)),
+    };
+})()";
+
+#[test]
+fn the_calculator_computes_follows_a_lane_and_refuses_nonsense() {
+    drive("calculator", View::DESKTOP, |lab| async move {
+        lab.open(&format!("en/lab{}&t=72000000", small_link())).await?;
+        lab.until_done().await?;
+        let money = lab.js(&format!("return {MONEY}")).await?;
+        ensure!(money["paid"] == json!(["$3,000", "$72,000", "$26,280,000"]), "{money}");
+        ensure!(money["wasted"] == json!(["$300", "$7,200", "$2,628,000"]), "{money}");
+        let formula = money["formula"].as_str().context("no formula")?;
+        ensure!(formula == "1,000 GPUs × $3.00 × 8,760 h × 10% = $2,628,000 a year", "{formula}");
+
+        // The second lane's lost share, now and at the end.
+        set(&lab, "[data-testid='waste-source']", "lost1").await?;
+        lab.until("the share is the lane's", "!!document.querySelector(\"[data-testid='live-share']\")").await?;
+        let shares = "(() => {
+            const lane = document.querySelectorAll(\"[data-testid='lane']\")[1];
+            const value = document.querySelector(\"[data-testid='live-share']\").dataset.value;
+            return [
+                Number(value),
+                Number(lane.querySelector(\"[data-metric='f_lost']\").dataset.value),
+                JSON.parse(lane.querySelector(\"[data-testid='final']\").dataset.metrics).f_lost,
+                Number(document.querySelector(\"[data-testid='waste']\").dataset.value),
+            ];
+        })()";
+        let near = "Math.abs(wasted / (1000 * 3 * share) - 1) < 1e-12";
+        let follows = format!("(([share, lane, , wasted]) => share > 0 && share === lane && {near})({shares})");
+        lab.until("the wasted money is fleet × price × the lane's share", &follows).await?;
+        let before = lab.js(&format!("return {shares}")).await?;
+        scrub_to_the_end(&lab).await?;
+        let ended = format!("(([share, lane, run, wasted]) => share === lane && share === run && {near})({shares})");
+        lab.until("the share is the run's", &ended).await?;
+        let after = lab.js(&format!("return {shares}")).await?;
+        ensure!(before[0] != after[0], "the share does not follow the play head: {before}, {after}");
+
+        // What is no number is said, and changes nothing.
+        let moved = "!location.hash.includes('t=72000000') && location.hash.includes('from=lost2')";
+        lab.location("the address has followed", moved).await?;
+        let before = lab.js(&format!("return [{MONEY}, location.hash]")).await?;
+        let runs = finals(&lab).await?;
+        set(&lab, "[data-field='price']", "nonsense").await?;
+        let refused = "document.querySelector(\"[data-field='price']\").getAttribute('aria-invalid') === 'true'";
+        lab.until("the price is refused", refused).await?;
+        let error = lab.text_of("#field-price-error").await?;
+        for part in ["nonsense", "0 to 1,000"] {
+            ensure!(error.contains(part), "{part} in {error}");
+        }
+        lab.expect_accessible().await?;
+        // Longer than the address waits to be rewritten.
+        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
+        ensure!(lab.js(&format!("return [{MONEY}, location.hash]")).await? == before, "something else has changed");
+        ensure!(finals(&lab).await? == runs, "the runs have changed");
+
+        set(&lab, "[data-field='price']", "2.5").await?;
+        let paid = format!("{MONEY}.paid[0] === '$2,500'");
+        lab.until("a number is taken", &paid).await?;
+        ensure!(lab.text_of("#field-price-error").await?.is_empty(), "the error stays");
+        lab.expect_clean().await
+    });
+}
+
+/// JavaScript: what is said of a link that was to be copied.
+const SAID_OF_COPY: &str = "document.querySelector(\"[data-testid='copy-said']\").textContent";
+
+#[test]
+fn copying_a_link_says_how_it_went() {
+    drive("copy", View::DESKTOP, |lab| async move {
+        lab.open(&format!("en/lab{}", small_link())).await?;
+        lab.until_done().await?;
+        // A clipboard that answers when the test wants it to.
+        lab.js("const clipboard = { writeText: text => {
+                window.copied = text;
+                return new Promise((resolve, reject) => { window.answer = { resolve, reject }; });
+            } };
+            Object.defineProperty(navigator, 'clipboard', { configurable: true, value: clipboard });")
+            .await?;
+        lab.click("copy-link").await?;
+        lab.until("the clipboard was asked", "!!window.answer").await?;
+        ensure!(lab.js(&format!("return {SAID_OF_COPY}")).await? == "", "it is said before it is known");
+        lab.js("window.answer.resolve()").await?;
+        lab.until("it is said that it worked", &format!("{SAID_OF_COPY} === 'Link copied'")).await?;
+        ensure!(lab.js("return /[#&]t=\\d/.test(window.copied)").await? == true, "the moment is not in the link");
+
+        lab.click("copy-link").await?;
+        lab.js("window.answer.reject(new Error('not allowed'))").await?;
+        lab.until("it is said where else the link is", &format!("{SAID_OF_COPY}.includes('address bar')")).await?;
+        let width = lab.js("return document.querySelector(\"[data-testid='copy-said']\").offsetWidth").await?;
+        ensure!(width.as_u64() > Some(50), "it cannot be seen: {width} px");
+        ensure!(lab.js("return location.href === window.copied").await? == true, "the address bar has another link");
+        lab.expect_accessible().await?;
+        lab.shot("copy-refused").await?;
+
+        lab.click("lang-switch").await?;
+        lab.until("the page is in Spanish", "document.documentElement.lang === 'es'").await?;
+        lab.js("Object.defineProperty(navigator, 'clipboard', { configurable: true, value: undefined })").await?;
+        lab.click("copy-link").await?;
+        let spanish = format!("{SAID_OF_COPY}.includes('barra de direcciones')");
+        lab.until("the same without a clipboard", &spanish).await?;
         lab.expect_clean().await
     });
 }
@@ -148,6 +352,9 @@ fn the_page_speaks_both_languages_and_keeps_the_run_when_switching() {
         lab.open(&format!("en/lab{}", small_link())).await?;
         lab.until_done().await?;
         let english = lab.text("lab").await?;
+        for heading in ["Side by side", "The run"] {
+            ensure!(english.contains(heading), "{heading} in {english}");
+        }
         ensure!(lab.js("return document.documentElement.lang").await? == "en");
         let numbers = finals(&lab).await?;
 
@@ -155,7 +362,10 @@ fn the_page_speaks_both_languages_and_keeps_the_run_when_switching() {
         lab.until("the page is in Spanish", "document.documentElement.lang === 'es'").await?;
         lab.until_done().await?;
         lab.location("the address is Spanish", "location.pathname.endsWith('/es/lab')").await?;
-        ensure!(lab.text("lab").await? != english, "the text is still English");
+        let spanish = lab.text("lab").await?;
+        for (heading, before) in [("Lado a lado", "Side by side"), ("La simulación", "The run")] {
+            ensure!(spanish.contains(heading) && !spanish.contains(before), "{heading} in {spanish}");
+        }
         ensure!(finals(&lab).await? == numbers, "the language changed the numbers");
         lab.expect_clean().await
     });
@@ -283,6 +493,9 @@ fn a_bad_link_is_explained_and_still_works() {
         ensure!(matches!(role.as_deref(), Some("alert" | "status")), "its role is {role:?}");
         lab.shot("bad-link").await?;
         lab.expect_accessible().await?;
+        lab.click("notice-close").await?;
+        lab.until("the notice is gone", "!document.querySelector(\"[data-testid='notice']\")").await?;
+        ensure!(lab.js("return document.activeElement.id").await? == "main", "the focus is lost");
         lab.until_done().await?;
         lab.expect_clean().await
     });
@@ -369,6 +582,8 @@ fn a_panic_is_said_in_spanish_with_its_own_words_apart() {
         // The next worker of that lane is the fifth made, and sound.
         lab.click("restart").await?;
         lab.until("the lane runs again", "!document.querySelector('.failure')").await?;
+        let is_kept = "return document.activeElement.matches('[data-testid=lane] .picker')";
+        ensure!(lab.js(is_kept).await? == true, "the focus is lost");
         lab.until_done().await?;
         lab.expect_clean().await
     });

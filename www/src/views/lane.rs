@@ -8,6 +8,8 @@ use residua::stage::plot;
 use residua::stage::reel::{NodeState, Stat};
 
 use super::canvas::Drawing;
+use super::failure::Reason;
+use super::focus;
 use super::grid::{Grid, NodeTable, counts, state_name};
 use super::kpis::{FIRST_KPIS, KPIS, Kpis, Uses};
 use super::legend::StateSign;
@@ -154,41 +156,27 @@ fn Problem(issue: Issue) -> impl IntoView {
     }
 }
 
-/// A worker that is gone: why, and how to go on. What is no sentence of ours – a panic's words, a browser's – stands
-/// apart as what it is.
+/// A worker that is gone: why, and how to go on.
 #[component]
 fn Failure(lane: usize, message: String) -> impl IntoView {
     let (lab, text) = (use_lab(), use_text());
-    let told = move || match text.explained(&message) {
-        Some((words, raw)) => (capitalised(&words), raw),
-        None => (text.t("lane.unexpected"), Some(message.clone())),
-    };
     view! {
         <div class="failure" role="alert">
             <p>{move || text.t("lane.failed")}</p>
-            {move || {
-                let (words, raw) = told();
-                view! {
-                    <p>{words}</p>
-                    {raw.map(|raw| view! {
-                        <details class="own-words">
-                            <summary>{text.t("lane.own_words")}</summary>
-                            <pre lang="en">{raw}</pre>
-                        </details>
-                    })}
+            <Reason message=message/>
+            <button
+                type="button"
+                class="button"
+                data-testid="restart"
+                on:click=move |_| {
+                    focus::to(&picker_id(lane));
+                    lab.restart(lane);
                 }
-            }}
-            <button type="button" class="button" data-testid="restart" on:click=move |_| lab.restart(lane)>
+            >
                 {move || text.t("lane.restart")}
             </button>
         </div>
     }
-}
-
-/// The sentence with a capital letter: those that end in a list begin with a small one.
-fn capitalised(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// The line that stands for a scheduler on the curves.
@@ -198,6 +186,11 @@ pub fn Swatch(#[prop(into)] scheduler: Signal<String>) -> impl IntoView {
     const SIZE: [f64; 2] = [30.0, 14.0];
     let marks = Signal::derive(move || plot::sample(line_style(&scheduler.get()), SIZE, theme.palette()));
     view! { <Drawing size=SIZE marks=marks/> }
+}
+
+/// The id of a lane's choice of scheduler.
+fn picker_id(lane: usize) -> String {
+    format!("picker-{lane}")
 }
 
 /// The choice of a lane's scheduler, built from the roster.
@@ -231,6 +224,7 @@ fn Picker(lane: usize, scheduler: Memo<String>) -> impl IntoView {
     let number = lane + 1;
     view! {
         <select
+            id=picker_id(lane)
             class="picker"
             aria-label=move || text.tf("lane.picker", &[("n", &number.to_string())])
             title=move || schedulers::find(&scheduler.get()).map(|entry| idea(text, entry.card)).unwrap_or_default()
@@ -251,7 +245,7 @@ pub fn idea(text: Text, card: &schedulers::Card) -> String {
 /// How many nodes are in each state.
 #[component]
 fn States(lane: usize) -> impl IntoView {
-    let (lab, text) = (use_lab(), use_text());
+    let (lab, text, numbers) = (use_lab(), use_text(), use_numbers());
     let counts = Memo::new(move |_| counts(lab, lane));
     view! {
         <ul class="states" aria-label=move || text.t("lane.states")>
@@ -264,7 +258,7 @@ fn States(lane: usize) -> impl IntoView {
                     view! {
                         <li class:none=move || count() == 0 title=move || state_name(text, state)>
                             <StateSign state=state size=24.0/>
-                            <b>{count}</b>
+                            <b>{move || numbers.whole(f64::from(count()))}</b>
                             <span class="sr">{move || state_name(text, state)}</span>
                         </li>
                     }
@@ -284,12 +278,19 @@ fn Queue(lane: usize) -> impl IntoView {
     });
     let waiting = move |class: usize| lab.here(lane, |frame| frame.waiting(class)).unwrap_or(0);
     let all = Memo::new(move |_| lab.now(lane, Stat::Waiting));
+    // As beside the other numbers; what it is compared with is said there.
+    let difference = move || {
+        let difference = all.get() - lab.now(0, Stat::Waiting);
+        let is_said = lane > 0 && difference.is_finite();
+        if is_said { numbers.signed(difference, |difference| numbers.whole(difference)) } else { String::new() }
+    };
     let nowhere = Memo::new(move |_| lab.now(lane, Stat::FitsNowhere));
     view! {
         <section class="queue">
             <h3>
                 {move || text.t("queue.title")}
-                <b>{move || numbers.whole(all.get())}</b>
+                <b data-testid="waiting" data-value=move || all.get().to_string()>{move || numbers.whole(all.get())}</b>
+                <span class="difference" data-testid="waiting-difference">{difference}</span>
                 <span class="queue-nowhere">
                     {move || {
                         let count = nowhere.get();

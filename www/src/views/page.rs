@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::calculator::Calculator;
 use super::curves::Curves;
 use super::field::{allowed, label, written};
+use super::focus;
 use super::headline::Headline;
 use super::lane::Lanes;
 use super::legend::{Legend, UsesLine};
@@ -120,7 +121,15 @@ fn Notices() -> impl IntoView {
                         }}
                     </ul>
                 </div>
-                <button type="button" class="button" on:click=move |_| lab.troubles.set(Vec::new())>
+                <button
+                    type="button"
+                    class="button"
+                    data-testid="notice-close"
+                    on:click=move |_| {
+                        focus::to_main();
+                        lab.troubles.set(Vec::new());
+                    }
+                >
                     {move || text.t("notice.close")}
                 </button>
             </section>
@@ -132,8 +141,11 @@ fn Notices() -> impl IntoView {
 fn explained(text: Text, numbers: Numbers, trouble: &Trouble) -> String {
     match trouble {
         Trouble::OutOfRange { field, written: value, used } => {
-            let used =
-                format!("{}{}", written(numbers, *field, *used), if field.is_share() { "\u{a0}%" } else { "" });
+            let used = if field.is_share() {
+                numbers.percent_short(*used, field.digits())
+            } else {
+                written(numbers, *field, *used)
+            };
             text.tf(
                 "notice.outside",
                 &[

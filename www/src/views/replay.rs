@@ -5,17 +5,25 @@ use leptos::prelude::*;
 use residua::schedulers::Entry;
 
 use super::drop::on_files;
+use super::failure::Reason;
+use super::focus;
 use super::replay_controls::{Controls, Policies};
 use super::replay_figures::Figures;
 use super::replay_files::{DropPanel, FilesPanel, Report};
 use super::replay_floor::FloorSection;
 use super::replay_ranking::{Differences, FGD, Ranking};
 use super::topbar::TopBar;
-use crate::i18n::{Said, Text, use_text};
+use crate::i18n::{Text, use_text};
 use crate::numbers::{Numbers, use_numbers};
 use crate::replay::{Files, Replay, title, use_replay};
 use crate::replay_link::Trouble;
 use crate::route::{self, Place};
+
+/// GPUs of the published cluster.
+const PUBLISHED_GPUS: f64 = 6212.0;
+
+/// Nodes of the published cluster that have GPUs.
+const PUBLISHED_NODES: f64 = 1213.0;
 
 /// Everything.
 #[component]
@@ -163,7 +171,7 @@ fn Head() -> impl IntoView {
         ))
     };
     let lead = move || match replay.loaded() {
-        None => text.t("replay.lead"),
+        None => text.tf("replay.lead", &[("gpus", &numbers.whole(PUBLISHED_GPUS))]),
         Some(loaded) => text.tf(
             "replay.basis",
             &[
@@ -201,12 +209,14 @@ fn order_name(replay: Replay, text: Text, numbers: Numbers) -> String {
 /// What will be seen, before there is anything to see.
 #[component]
 fn Promise() -> impl IntoView {
-    let text = use_text();
+    let (text, numbers) = (use_text(), use_numbers());
     let item = move |key: &'static str| {
+        let words =
+            move || text.tf(&format!("replay.promise.{key}.text"), &[("nodes", &numbers.whole(PUBLISHED_NODES))]);
         view! {
             <li>
                 <h3>{move || text.t(&format!("replay.promise.{key}"))}</h3>
-                <p>{move || text.t(&format!("replay.promise.{key}.text"))}</p>
+                <p>{words}</p>
             </li>
         }
     };
@@ -249,7 +259,15 @@ fn Notices() -> impl IntoView {
                         }}
                     </ul>
                 </div>
-                <button type="button" class="button" on:click=move |_| replay.troubles.set(Vec::new())>
+                <button
+                    type="button"
+                    class="button"
+                    data-testid="notice-close"
+                    on:click=move |_| {
+                        focus::to_main();
+                        replay.troubles.set(Vec::new());
+                    }
+                >
                     {move || text.t("notice.close")}
                 </button>
             </section>
@@ -288,8 +306,16 @@ fn Failure() -> impl IntoView {
         {move || replay.failed.get().map(|message| view! {
             <section class="failure" role="alert" data-testid="replay-failure">
                 <p><b>{move || text.t("replay.failed")}</b></p>
-                <p class="failure-message"><Said english=message/></p>
-                <button type="button" class="button" data-testid="replay-restart" on:click=move |_| replay.resume()>
+                <Reason message=message/>
+                <button
+                    type="button"
+                    class="button"
+                    data-testid="replay-restart"
+                    on:click=move |_| {
+                        focus::to_main();
+                        replay.resume();
+                    }
+                >
                     {move || text.t("replay.restart")}
                 </button>
             </section>

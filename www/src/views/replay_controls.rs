@@ -4,7 +4,9 @@ use leptos::prelude::*;
 use residua::schedulers::{Arena, Entry};
 
 use super::canvas::Drawing;
-use crate::i18n::{Said, use_text};
+use super::failure::Reason;
+use super::focus;
+use crate::i18n::use_text;
 use crate::numbers::use_numbers;
 use crate::replay::{title, use_replay};
 use crate::replay_link::{Choice, MOST_SEED};
@@ -117,7 +119,7 @@ pub fn Controls() -> impl IntoView {
                     }).collect_view()}
                 </div>
             </div>
-            <div class="replay-go">
+            <div class="replay-go" id="replay-go" tabindex="-1">
                 {move || match phase.get() {
                     Phase::Running => view! {
                         <progress
@@ -125,7 +127,15 @@ pub fn Controls() -> impl IntoView {
                             value=move || overall.get().0
                             aria-label=text.t("replay.progress")
                         ></progress>
-                        <button type="button" class="button" data-testid="replay-stop" on:click=move |_| replay.stop()>
+                        <button
+                            type="button"
+                            class="button"
+                            data-testid="replay-stop"
+                            on:click=move |_| {
+                                focus::to("replay-go");
+                                replay.stop();
+                            }
+                        >
                             {text.t("replay.stop")}
                         </button>
                     }.into_any(),
@@ -134,7 +144,10 @@ pub fn Controls() -> impl IntoView {
                             type="button"
                             class="button button-main"
                             data-testid="replay-run"
-                            on:click=move |_| replay.resume()
+                            on:click=move |_| {
+                                focus::to("replay-go");
+                                replay.resume();
+                            }
                         >
                             {text.t("replay.run")}
                         </button>
@@ -260,7 +273,7 @@ fn Policy(id: String) -> impl IntoView {
             </div>
             <p class="note policy-idea">{move || text.t(&format!("scheduler.{family}.idea"))}</p>
             {move || progress.with(|progress| progress.broken.clone()).map(|message| view! {
-                <p class="field-error"><Said english=message/></p>
+                <div class="field-error"><Reason message=message/></div>
             })}
         </li>
     }

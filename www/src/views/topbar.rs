@@ -1,6 +1,7 @@
 //! The bar at the top of every place.
 
 use leptos::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use super::transport::Icon;
 use crate::begin;
@@ -107,39 +108,94 @@ fn PlaceLink(place: Place) -> impl IntoView {
     }
 }
 
+/// What has become of a link that was to be copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Copy {
+    /// Nothing yet, or nothing that is still news.
+    Idle,
+    Done,
+    /// The browser does not let the page copy.
+    Refused,
+}
+
+impl Copy {
+    /// How long it is said, in seconds.
+    const fn stay(self) -> u64 {
+        if matches!(self, Self::Refused) { 10 } else { 3 }
+    }
+}
+
+/// Whether `text` is on the clipboard now. Browsers keep it from pages that come unencrypted, or that were not allowed.
+async fn copied(text: &str) -> bool {
+    let navigator = window().navigator();
+    if !js_sys::Reflect::get(&navigator, &"clipboard".into()).is_ok_and(|clipboard| clipboard.is_object()) {
+        return false;
+    }
+    JsFuture::from(navigator.clipboard().write_text(text)).await.is_ok()
+}
+
 /// Puts the address of exactly this run and moment on the clipboard.
 #[component]
 fn CopyLink() -> impl IntoView {
     let (site, text) = (use_site(), use_text());
-    let copied = RwSignal::new(false);
+    let state = RwSignal::new(Copy::Idle);
+    // How often something was said: an older one does not take away a newer one.
+    let said = StoredValue::new(0_u32);
+    let tell = move |outcome: Copy| {
+        // The page may have gone to another place meanwhile.
+        let number = said.try_update_value(|said| {
+            *said += 1;
+            *said
+        });
+        state.try_set(outcome);
+        let end = move || {
+            if said.try_get_value() == number {
+                state.try_set(Copy::Idle);
+            }
+        };
+        set_timeout(end, std::time::Duration::from_secs(outcome.stay()));
+    };
     let copy = move |_| {
-        let path = route::path(site.place.get_untracked(), text.lang.get_untracked());
+        let (place, lang) = (site.place.get_untracked(), text.lang.get_untracked());
+        let fragment = site.link_now();
         let origin = window().location().origin().unwrap_or_default();
-        let address = format!("{origin}{path}#{}", site.link_now());
-        // Browsers keep the clipboard from pages that come unencrypted; the address bar has the same.
-        let navigator = window().navigator();
-        if !js_sys::Reflect::get(&navigator, &"clipboard".into()).is_ok_and(|clipboard| clipboard.is_object()) {
-            return;
-        }
-        _ = navigator.clipboard().write_text(&address);
-        copied.set(true);
-        set_timeout(move || copied.set(false), std::time::Duration::from_secs(3));
+        let address = format!("{origin}{}#{fragment}", route::path(place, lang));
+        spawn_local(async move {
+            if copied(&address).await {
+                tell(Copy::Done);
+            } else {
+                // While it plays, the address bar does not hold the moment.
+                if site.place.get_untracked() == place {
+                    route::rewrite(place, text.lang.get_untracked(), &fragment);
+                }
+                tell(Copy::Refused);
+            }
+        });
     };
     view! {
-        <button
-            type="button"
-            class="icon-button"
-            data-testid="copy-link"
-            aria-label=move || text.t("page.copy")
-            title=move || text.t("page.copy")
-            on:click=copy
-        >
-            {move || if copied.get() {
-                view! { <Icon path="M5 13l4 4L19 7"/> }
-            } else {
-                view! { <Icon path="M10 14a4 4 0 0 0 5.7 0l3-3a4 4 0 0 0-5.7-5.7l-1.2 1.2M14 10a4 4 0 0 0-5.7 0l-3 3a4 4 0 0 0 5.7 5.7l1.2-1.2"/> }
-            }}
-        </button>
-        <span class="sr" role="status">{move || copied.get().then(|| text.t("page.copied"))}</span>
+        <div class="copy-link">
+            <button
+                type="button"
+                class="icon-button"
+                data-testid="copy-link"
+                aria-label=move || text.t("page.copy")
+                title=move || text.t("page.copy")
+                on:click=copy
+            >
+                {move || if state.get() == Copy::Done {
+                    view! { <Icon path="M5 13l4 4L19 7"/> }
+                } else {
+                    view! { <Icon path="M10 14a4 4 0 0 0 5.7 0l3-3a4 4 0 0 0-5.7-5.7l-1.2 1.2M14 10a4 4 0 0 0-5.7 0l-3 3a4 4 0 0 0 5.7 5.7l1.2-1.2"/> }
+                }}
+            </button>
+            // The tick is for the eye; that there is none has to be read.
+            <p class=move || if state.get() == Copy::Refused { "copy-refused" } else { "sr" } role="status" data-testid="copy-said">
+                {move || match state.get() {
+                    Copy::Idle => String::new(),
+                    Copy::Done => text.t("page.copied"),
+                    Copy::Refused => text.t("page.copy_refused"),
+                }}
+            </p>
+        </div>
     }
 }
