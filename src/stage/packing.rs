@@ -68,6 +68,10 @@ pub struct Loaded {
     pub notes: Vec<Finding>,
     /// Seed of the published order, by the name of its file; 1 if it does not say. `None` without such a file.
     pub order_seed: Option<u64>,
+    /// Name of the order's file.
+    pub order_file: Option<String>,
+    /// Whether that name is the one of a published order of this workload.
+    pub is_published_order: bool,
     /// Workload that the name of the order's file says it is for, if it is another one.
     pub order_of_other: Option<String>,
     /// Published runs of this workload.
@@ -88,11 +92,16 @@ pub struct Comparison {
 }
 
 impl Loaded {
+    /// Seed of the published run that this order is of; `None` where it may be any other.
+    fn published_seed(&self, order: Order) -> Option<u64> {
+        self.order_seed.filter(|_| order == Order::Given && self.is_published_order)
+    }
+
     /// What was published for a policy, by its published name, beside a curve: the run of the given order where there is
     /// one, else the means. `None` if nothing was.
     #[must_use]
     pub fn compare(&self, policy: &str, order: Order, curve: &[Point]) -> Option<Comparison> {
-        let seed = self.order_seed.filter(|_| order == Order::Given);
+        let seed = self.published_seed(order);
         let exact = seed.map_or_else(Vec::new, |seed| pair(curve, &self.runs, &self.workload, policy, seed));
         if !exact.is_empty() {
             return Some(Comparison { pairs: exact, is_exact: true });
@@ -107,7 +116,7 @@ impl Loaded {
     #[must_use]
     pub fn published(&self, policy: &str, order: Order) -> Vec<Point> {
         let point = |arrived_pct, alloc, frag_ratio| Point { arrived_pct, alloc, frag_ratio };
-        let seed = self.order_seed.filter(|_| order == Order::Given);
+        let seed = self.published_seed(order);
         let is_run = |row: &&Published| Some(row.seed) == seed && row.policy == policy;
         let exact = self.runs.iter().filter(is_run).map(|row| point(row.arrived_pct, row.alloc, row.frag_ratio));
         let mut points: Vec<Point> = exact.collect();
@@ -242,6 +251,9 @@ fn loaded(
         without_gpu: lists.without_gpu,
         notes: lists.notes.iter().filter(|note| note.kind.severity() == Severity::Note).cloned().collect(),
         order_seed,
+        order_file: texts.order.as_ref().map(|file| file.name.clone()),
+        is_published_order: order_name == Some(workload.as_str())
+            && texts.order.as_ref().is_some_and(|file| files::seed(&file.name).is_some()),
         order_of_other: order_name.filter(|name| *name != workload).map(str::to_owned),
         runs,
         means: means_here,

@@ -11,8 +11,12 @@ use crate::error::Error;
 use crate::resources::{Amounts, DIMS, Dim};
 use crate::units::SimTime;
 
-/// Most jobs that are looked at one by one; the first of the queue.
-const MOST_JOBS: usize = 40;
+/// Looks at a node for a job that are worth an answer: a blink. Where it would take more, the first of the queue are
+/// looked at.
+const MOST_LOOKS: usize = 5_000_000;
+
+/// Jobs that are looked at however large the cluster is.
+const LEAST_JOBS: usize = 40;
 
 /// What stands between a job and a node in one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,21 +64,28 @@ pub enum Reason {
     Behind,
 }
 
-/// A job that waits.
+impl Reason {
+    /// Whether it is of the same kind, whatever the numbers.
+    fn is_like(&self, other: &Self) -> bool {
+        core::mem::discriminant(self) == core::mem::discriminant(other)
+    }
+}
+
+/// Jobs that wait for the same kind of reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct WaitingJob {
-    /// Its position in order of arrival, from 0.
+pub struct WaitingJobs {
+    /// How many.
+    pub count: u32,
+    /// The first of them in the queue, which the rest is about: its position in order of arrival, from 0.
     pub job: u64,
-    /// Its class.
+    /// Their class.
     pub class: String,
-    /// How many tasks start together.
+    /// How many tasks start together, in all of them.
     pub tasks: u16,
     /// What each of them asks for, in the units of the dimensions.
     pub asks: [f64; DIMS],
     /// Since when it waits, in hours.
     pub waited: f64,
-    /// Whether what is left on all nodes together would hold it.
-    pub fits_in_total: bool,
     /// Why.
     pub reason: Reason,
 }
@@ -88,12 +99,15 @@ pub struct Waiting {
     pub free_gpus: f64,
     /// Jobs that wait.
     pub count: u32,
-    /// Those that what is left on all nodes together would hold: shape keeps them out, not amount.
-    pub fit_in_total: u32,
+    /// Those that were looked at: the first so many of the queue.
+    pub looked_at: u32,
+    /// Of these, those that fit on no node although what is left on all nodes together would hold each of them: shape
+    /// keeps them out, not amount.
+    pub by_shape: u32,
     /// How old the scheduler's knowledge of storage is, in seconds; 0 if it is at once.
     pub age: f64,
-    /// The first of the queue, at most 40.
-    pub jobs: Vec<WaitingJob>,
+    /// They, by class, size and kind of reason; most first.
+    pub groups: Vec<WaitingJobs>,
 }
 
 /// A run that is gone through again.
@@ -144,36 +158,46 @@ impl LookBack {
         let fits_in_total = |demand: &Amounts, tasks: u16| {
             demand.0.iter().zip(left).all(|(&amount, left)| i64::from(amount) * i64::from(tasks) <= left)
         };
-        let mut fit = 0;
-        let mut jobs = Vec::new();
-        let mut age = 0.0;
-        for state in simulation.waiting() {
-            let fits = fits_in_total(&state.demand, state.job.tasks);
-            fit += u32::from(fits);
-            if jobs.len() == MOST_JOBS {
+        let most = (MOST_LOOKS / cluster.len().max(1)).max(LEAST_JOBS);
+        let (mut looked_at, mut by_shape, mut age) = (0, 0, 0.0);
+        let mut groups: Vec<WaitingJobs> = Vec::new();
+        for state in simulation.waiting().take(most) {
+            let Some(judgement) = simulation.judge_room(state.job.index) else { continue };
+            let reason = self.reason(&judgement);
+            looked_at += 1;
+            by_shape += u32::from(
+                matches!(reason, Reason::FitsNowhere { .. }) && fits_in_total(&state.demand, state.job.tasks),
+            );
+            age = judgement.age.as_secs();
+            let class = &simulation.setup().classes[state.job.class.index()].id;
+            let is_like = |group: &&mut WaitingJobs| {
+                group.class == *class && group.tasks == state.job.tasks && group.reason.is_like(&reason)
+            };
+            if let Some(group) = groups.iter_mut().find(is_like) {
+                group.count += 1;
                 continue;
             }
-            let Some(judgement) = simulation.judge_room(state.job.index) else { continue };
-            age = judgement.age.as_secs();
             let demand = judgement.ask.demand;
-            jobs.push(WaitingJob {
+            groups.push(WaitingJobs {
+                count: 1,
                 job: state.job.index,
-                class: simulation.setup().classes[state.job.class.index()].id.clone(),
+                class: class.clone(),
                 tasks: state.job.tasks,
                 asks: Dim::ALL.map(|dim| dim.value(demand[dim])),
                 waited: judgement.waited.as_hours(),
-                fits_in_total: fits,
-                reason: self.reason(&judgement),
+                reason,
             });
         }
+        groups.sort_by_key(|group| core::cmp::Reverse(group.count));
         let totals = simulation.totals();
         Waiting {
             at: simulation.now().as_ms(),
             free_gpus: (totals.capacity_milli - totals.allocated_milli) as f64 / 1000.0,
             count: totals.waiting,
-            fit_in_total: fit,
+            looked_at,
+            by_shape,
             age,
-            jobs,
+            groups,
         }
     }
 
@@ -197,8 +221,11 @@ impl LookBack {
         }
         let allowed =
             judgement.verdicts.iter().filter(|verdict| verdict.bar != Some(Bar::Type) && !verdict.short.is_empty());
-        let nearest = allowed.map(|verdict| self.near(verdict, judgement)).min_by(|(a, _), (b, _)| a.total_cmp(b));
-        Reason::FitsNowhere { nearest: nearest.map(|(_, near)| near) }
+        // The fewest dimensions, and of these the least.
+        let nearest = allowed
+            .map(|verdict| (verdict.short.len(), self.near(verdict, judgement)))
+            .min_by(|(a, (lacks, _)), (b, (lacks_less, _))| a.cmp(b).then(lacks.total_cmp(lacks_less)));
+        Reason::FitsNowhere { nearest: nearest.map(|(_, (_, near))| near) }
     }
 
     /// What a node lacks, and how much that is: the sum of shares of what it has when healthy and empty.

@@ -138,7 +138,8 @@ impl Field {
     pub fn nearest(self, value: f64) -> f64 {
         let (least, most) = self.range();
         let value = if self.is_whole() { value.round() } else { value };
-        value.clamp(least, most)
+        // Minus zero is zero.
+        value.clamp(least, most) + 0.0
     }
 }
 

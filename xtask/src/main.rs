@@ -154,23 +154,28 @@ fn perform(task: Task) -> Result<bool> {
 fn serve(port: u16, public_path: &str, build: bool) -> Result<()> {
     let dist = root().join("dist");
     // Before the build: a taken port should not cost a minute to find out.
-    let server = Server::bind(Site::new(&dist, public_path), port).map_err(|error| {
-        anyhow!(
-            "port {port} on 127.0.0.1 cannot be used: {error}\n\
+    let bind = || {
+        Server::bind(Site::new(&dist, public_path), port).map_err(|error| {
+            anyhow!(
+                "port {port} on 127.0.0.1 cannot be used: {error}\n\
              Remedy: choose another, e.g. cargo xtask serve --port {}",
-            port.checked_add(1).unwrap_or(8080),
-        )
-    })?;
+                port.checked_add(1).unwrap_or(8080),
+            )
+        })
+    };
+    // Given back until there is something to show: who comes early is refused, and does not wait for an answer.
+    drop(bind()?);
     if build {
         println!("Setting up");
         setup::for_building()?;
-        println!("Building (the first time takes some minutes, then one)");
+        println!("Building (the first time ten to twenty minutes on two cores, then one or two)");
         dist::build(public_path, &dist)?;
     }
     ensure!(
         dist.join("index.html").is_file(),
         "there is no dist/index.html yet. Remedy: cargo xtask serve, without --no-build"
     );
+    let server = bind()?;
     println!("\nResidua is at  {}\nStop it with Ctrl-C.", server.url()?);
     server.run();
     Ok(())

@@ -199,6 +199,18 @@ fn a_run_is_compared_with_itself_and_means_with_means() {
 }
 
 #[test]
+fn only_a_published_order_of_this_workload_is_compared_with_its_run() {
+    for (name, is_published) in
+        [("replay_sample_7.txt", true), ("replay_other_7.txt", false), ("mine_7.txt", false), ("mine.txt", false)]
+    {
+        let order = text(name, "nodes 4 3 2 1 0\npods 0 1 2 0 1 2\n");
+        let (_, loaded) = load(&Texts { order: Some(order), ..texts() });
+        assert_eq!(loaded.is_published_order, is_published, "{name}");
+        assert_eq!(loaded.order_file.as_deref(), Some(name));
+    }
+}
+
+#[test]
 fn a_given_order_is_followed_and_named_by_its_file() {
     let order = text("replay_sample_7.txt", "nodes 4 3 2 1 0\npods 0 1 2 0 1 2\n");
     let (mut bench, loaded) = load(&Texts { order: Some(order), ..texts() });

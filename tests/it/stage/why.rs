@@ -32,29 +32,31 @@ fn run(request: &RunRequest) -> (Reel, LookBack) {
 fn a_look_back_sees_what_the_frame_showed() {
     // Whoever sees all dimensions, as they are, waits only where nothing fits, or for want of room for a whole gang.
     let (reel, mut back) = run(&request("ragp-io", "1.2"));
-    let mut seen = 0;
+    let mut seen = 0u32;
     for index in (0..reel.len()).step_by(7) {
         let frame = reel.frame(index).expect("it is there");
         while !back.advance(frame.time().as_ms(), 100) {}
         let waiting = back.waiting();
         assert_eq!(waiting.at, frame.time().as_ms());
         assert_eq!(f64::from(waiting.count), frame.stat(Stat::Waiting), "at {}", waiting.at);
-        if waiting.count as usize > waiting.jobs.len() {
-            continue;
+        assert_eq!(waiting.looked_at, waiting.count, "so few are all looked at");
+        let sum = |is_meant: &dyn Fn(&Reason) -> bool| -> u32 {
+            waiting.groups.iter().filter(|group| is_meant(&group.reason)).map(|group| group.count).sum()
+        };
+        assert_eq!(sum(&|_| true), waiting.count);
+        let nowhere = sum(&|reason| matches!(reason, Reason::FitsNowhere { .. }));
+        assert_eq!(f64::from(nowhere), frame.stat(Stat::FitsNowhere), "{waiting:#?}");
+        assert!(waiting.by_shape <= nowhere);
+        for group in &waiting.groups {
+            check(group);
+            assert_ne!(group.reason, Reason::Behind, "{group:?}");
         }
-        let nowhere = waiting.jobs.iter().filter(|job| matches!(job.reason, Reason::FitsNowhere { .. })).count();
-        assert_eq!(nowhere as f64, frame.stat(Stat::FitsNowhere), "{waiting:#?}");
-        for job in &waiting.jobs {
-            check(job);
-            assert_ne!(job.reason, Reason::Behind, "{job:?}");
-        }
-        assert_eq!(waiting.jobs.iter().filter(|job| job.fits_in_total).count(), waiting.fit_in_total as usize);
-        seen += waiting.jobs.len();
+        seen += waiting.count;
     }
     assert!(seen > 100, "only {seen} jobs waited");
 }
 
-fn check(job: &residua::stage::why::WaitingJob) {
+fn check(job: &residua::stage::why::WaitingJobs) {
     match &job.reason {
         Reason::FitsNowhere { nearest } => {
             let near = nearest.as_ref().expect("some node is allowed");
@@ -75,7 +77,7 @@ fn a_scheduler_is_told_only_of_what_it_sees() {
     let last = reel.frame(reel.len() - 1).expect("it is there").time().as_ms();
     while !back.advance(last, 1000) {}
     let lacks = |waiting: &Waiting| -> Vec<Dim> {
-        let nearest = waiting.jobs.iter().filter_map(|job| match &job.reason {
+        let nearest = waiting.groups.iter().filter_map(|job| match &job.reason {
             Reason::FitsNowhere { nearest } => nearest.clone(),
             _ => None,
         });
@@ -97,7 +99,9 @@ fn strict_order_makes_those_behind_the_head_wait_their_turn() {
     let time = reel.frame(busiest).expect("it is there").time().as_ms();
     while !back.advance(time, 1000) {}
     let waiting = back.waiting();
-    assert!(waiting.jobs.len() > 3, "{waiting:?}");
-    assert!(waiting.jobs.iter().skip(1).any(|job| job.reason == Reason::Behind), "{waiting:#?}");
-    assert_ne!(waiting.jobs[0].reason, Reason::Behind, "nobody is before the head");
+    let behind = waiting.groups.iter().filter(|group| group.reason == Reason::Behind);
+    let behind: u32 = behind.map(|group| group.count).sum();
+    assert!(waiting.count > 3 && behind > 0, "{waiting:#?}");
+    let first = waiting.groups.iter().min_by_key(|group| group.job).expect("somebody waits");
+    assert_ne!(first.reason, Reason::Behind, "nobody is before the head: {first:?}");
 }

@@ -327,6 +327,7 @@ mod tests {
         ("src/stage/reel/node.rs", include_str!("../../../src/stage/reel/node.rs")),
         ("src/stage/replay.rs", include_str!("../../../src/stage/replay.rs")),
         ("src/stage/running.rs", include_str!("../../../src/stage/running.rs")),
+        ("src/stage/why.rs", include_str!("../../../src/stage/why.rs")),
         ("src/stage/session.rs", include_str!("../../../src/stage/session.rs")),
         ("src/stage/svg.rs", include_str!("../../../src/stage/svg.rs")),
         ("src/stage/tile.rs", include_str!("../../../src/stage/tile.rs")),

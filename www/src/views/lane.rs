@@ -285,6 +285,11 @@ fn Queue(lane: usize) -> impl IntoView {
         if is_said { numbers.signed(difference, |difference| numbers.whole(difference)) } else { String::new() }
     };
     let nowhere = Memo::new(move |_| lab.now(lane, Stat::FitsNowhere));
+    // How many a full bar stands for: the largest class, and at least as many as can be told apart.
+    let full = Memo::new(move |_| {
+        let most = classes.with(|classes| (0..classes.len()).map(waiting).max());
+        f64::from(most.unwrap_or(0)).max(20.0)
+    });
     view! {
         <section class="queue">
             <h3>
@@ -316,8 +321,7 @@ fn Queue(lane: usize) -> impl IntoView {
                         .enumerate()
                         .map(|(class, id)| {
                             let count = Memo::new(move |_| waiting(class));
-                            // A bar is full at twenty jobs; the number says the rest.
-                            let width = move || format!("{:.1}%", f64::from(count.get()).min(20.0) * 5.0);
+                            let width = move || format!("{:.1}%", f64::from(count.get()) * 100.0 / full.get());
                             view! {
                                 <li class:none=move || count.get() == 0>
                                     <span class="queue-class">{class_name(text, &id)}</span>

@@ -198,8 +198,13 @@ fn order_name(replay: Replay, text: Text, numbers: Numbers) -> String {
     use residua::stage::packing::Order;
     match replay.orders().as_slice() {
         [Order::Given] => {
-            let seed = replay.loaded().and_then(|loaded| loaded.order_seed).unwrap_or(1);
-            text.tf("replay.order.given", &[("seed", &numbers.plain(seed as f64, 0))])
+            let Some(loaded) = replay.loaded() else { return String::new() };
+            match loaded.order_seed {
+                Some(seed) if loaded.is_published_order => {
+                    text.tf("replay.order.given", &[("seed", &numbers.plain(seed as f64, 0))])
+                }
+                _ => text.tf("replay.order.file", &[("file", loaded.order_file.as_deref().unwrap_or_default())]),
+            }
         }
         [Order::Drawn(seed)] => text.tf("replay.order.drawn", &[("seed", &numbers.plain(*seed as f64, 0))]),
         orders => text.tf("replay.order.all", &[("n", &numbers.whole(orders.len() as f64))]),

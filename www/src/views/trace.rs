@@ -20,6 +20,9 @@ use crate::settings::{Field, Trace};
 /// Larger files are not read: a browser tab would not survive them.
 const MOST_BYTES: f64 = 64.0 * 1024.0 * 1024.0;
 
+/// Files that were not taken and are named one by one.
+const UNREAD_LISTED: usize = 10;
+
 /// Findings listed at first, and how many more whenever more are asked for: a table of all might hold the page up.
 const LISTED: usize = 200;
 const MORE: usize = 1000;
@@ -85,22 +88,15 @@ fn pair(files: &[Loaded]) -> Option<(&Loaded, &Loaded)> {
     Some(if swapped { (second, first) } else { (first, second) })
 }
 
-/// Puts a file among those that are there, in place of one of the same kind. A file of no kind takes a place that is
-/// free, for the importer to say what it lacks; beside a node list and a pod list it is left out and given back.
+/// Puts a file among those that are there, in place of one of the same kind. A file of no kind is given back.
 fn put(files: &mut Vec<Loaded>, new: Loaded) -> Option<Loaded> {
     let looks = new.looks();
-    files.retain(|file| file.looks() != looks);
-    if files.len() < 2 {
-        files.push(new);
-        return None;
-    }
     if looks == Looks::Neither {
         return Some(new);
     }
-    // Two of different kinds, and this is of the third.
-    let stray = files.iter().position(|file| file.looks() == Looks::Neither).map(|place| files.remove(place));
+    files.retain(|file| file.looks() != looks);
     files.push(new);
-    stray
+    None
 }
 
 fn import(files: &[Loaded], on_fault: OnFault, assume: bool) -> Option<Result<Summary, Refused>> {
@@ -132,7 +128,7 @@ pub fn TraceDrop() -> impl IntoView {
     let (lab, text, numbers) = (use_lab(), use_text(), use_numbers());
     let dialog = NodeRef::<html::Dialog>::new();
     let files = RwSignal::new(Vec::<Loaded>::new());
-    let unread = RwSignal::new(None::<Unread>);
+    let unread = RwSignal::new(Vec::<Unread>::new());
     let on_fault = RwSignal::new(OnFault::Stop);
     let assume = RwSignal::new(true);
     // A link says how its trace was read.
@@ -157,7 +153,7 @@ pub fn TraceDrop() -> impl IntoView {
     };
     let take = move |list: web_sys::FileList| {
         open();
-        unread.set(None);
+        unread.set(Vec::new());
         on_fault.set(OnFault::Stop);
         for index in 0..list.length() {
             if let Some(file) = list.get(index) {
@@ -249,8 +245,7 @@ pub fn TraceDrop() -> impl IntoView {
                         let values = [("file", file.name.as_str())];
                         match file.looks() {
                             Looks::Nodes => text.tf("trace.needs_pods", &values),
-                            Looks::Pods => text.tf("trace.needs_nodes", &values),
-                            Looks::Neither => text.tf("trace.one_more", &values),
+                            Looks::Pods | Looks::Neither => text.tf("trace.needs_nodes", &values),
                         }
                     }
                     _ => {
@@ -259,11 +254,22 @@ pub fn TraceDrop() -> impl IntoView {
                     }
                 })}
             </p>
-            {move || unread.get().map(|Unread { name, of_no_kind }| {
-                let values = [("file", name.as_str())];
-                let why = if of_no_kind { text.tf("trace.left_out", &values) } else { text.tf("trace.unread", &values) };
-                view! { <p class="field-error" role="alert">{why}</p> }
-            })}
+            {move || {
+                let list = unread.get();
+                let more = list.len().saturating_sub(UNREAD_LISTED);
+                let said = list.into_iter().take(UNREAD_LISTED).map(|Unread { name, of_no_kind }| {
+                    let most = numbers.whole(MOST_BYTES / 1024.0 / 1024.0);
+                    let values = [("file", name.as_str()), ("most", most.as_str())];
+                    let key = if of_no_kind { "trace.left_out" } else { "trace.unread" };
+                    view! { <p class="field-error" role="alert">{text.tf(key, &values)}</p> }
+                });
+                let more = (more > 0).then(|| view! {
+                    <p class="field-error">
+                        {text.count("trace.more_left_out", more as f64, &numbers.whole(more as f64))}
+                    </p>
+                });
+                (said.collect_view(), more)
+            }}
             {move || outcome.get().map(|outcome| match outcome {
                 Err(refused) => {
                     let can_drop = refused.can_drop();
@@ -342,27 +348,27 @@ pub fn TraceDrop() -> impl IntoView {
 }
 
 /// Reads a file as text and puts it among `files`, in place of one of the same kind.
-fn read(file: &web_sys::File, files: RwSignal<Vec<Loaded>>, unread: RwSignal<Option<Unread>>) {
+fn read(file: &web_sys::File, files: RwSignal<Vec<Loaded>>, unread: RwSignal<Vec<Unread>>) {
     let name = file.name();
     let Some(reader) = web_sys::FileReader::new().ok().filter(|_| file.size() <= MOST_BYTES) else {
-        unread.set(Some(Unread { name, of_no_kind: false }));
+        unread.update(|list| list.push(Unread { name, of_no_kind: false }));
         return;
     };
     let source = reader.clone();
     let failed = name.clone();
     let on_end = Closure::once_into_js(move || {
         let Some(contents) = source.result().ok().and_then(|result| result.as_string()) else {
-            unread.set(Some(Unread { name, of_no_kind: false }));
+            unread.update(|list| list.push(Unread { name, of_no_kind: false }));
             return;
         };
         let refused = files.try_update(|files| put(files, Loaded { name, contents: contents.into() })).flatten();
         if let Some(file) = refused {
-            unread.set(Some(Unread { name: file.name, of_no_kind: true }));
+            unread.update(|list| list.push(Unread { name: file.name, of_no_kind: true }));
         }
     });
     reader.set_onloadend(Some(on_end.unchecked_ref()));
     if reader.read_as_text(file).is_err() {
-        unread.set(Some(Unread { name: failed, of_no_kind: false }));
+        unread.update(|list| list.push(Unread { name: failed, of_no_kind: false }));
     }
 }
 
@@ -520,14 +526,12 @@ mod tests {
             [Looks::Nodes, Looks::Pods, Looks::Pods, Looks::Neither]
         );
         let mut files = Vec::new();
-        for (new, left) in [(&pods, 1), (&letter, 2), (&others, 2)] {
+        for (new, left) in [(&pods, 1), (&others, 1), (&nodes, 2), (&pods, 2)] {
             assert_eq!(put(&mut files, new.clone()), None);
             assert_eq!(files.len(), left);
         }
-        assert_eq!(put(&mut files, nodes.clone()), Some(letter.clone()), "the stray gives way");
-        assert_eq!(put(&mut files, pods.clone()), None);
         assert_eq!(pair(&files), Some((&nodes, &pods)));
-        assert_eq!(put(&mut files, letter.clone()), Some(letter));
+        assert_eq!(put(&mut files, letter.clone()), Some(letter), "a stray is given back");
         assert_eq!(pair(&files), Some((&nodes, &pods)));
     }
 

@@ -3,7 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 use residua::resources::Dim;
-use residua::stage::why::{Lack, Near, Reason, Waiting, WaitingJob};
+use residua::stage::why::{Lack, Near, Reason, Waiting, WaitingJobs};
 
 use super::grid::dim_name;
 use super::lane::class_name;
@@ -61,61 +61,51 @@ pub fn WhyDialog() -> impl IntoView {
 #[component]
 fn Answer(waiting: Waiting) -> impl IntoView {
     let (text, numbers) = (use_text(), use_numbers());
-    let Waiting { free_gpus, count, fit_in_total, age, jobs, .. } = waiting;
-    let shown = jobs.len() as u32;
+    let Waiting { free_gpus, count, looked_at, by_shape, age, groups, .. } = waiting;
     let whole = move |value: u32| numbers.whole(f64::from(value));
     view! {
-        <div data-testid="why-answer" data-count=count.to_string() data-shape=fit_in_total.to_string()>
+        <div data-testid="why-answer" data-count=count.to_string() data-shape=by_shape.to_string()>
             <p>
                 {move || text.tf("why.free", &[("gpus", &numbers.short(free_gpus, 1)), ("jobs", &whole(count))])}
                 " "
-                {move || match fit_in_total {
-                    0 => text.t("why.amount"),
-                    fit => text.count("why.shape", f64::from(fit), &whole(fit)),
-                }}
+                {move || (by_shape > 0).then(|| text.count("why.shape", f64::from(by_shape), &whole(by_shape)))}
             </p>
             {move || (age > 0.0).then(|| view! {
                 <p class="note">{text.tf("why.age", &[("age", &numbers.duration(age))])}</p>
             })}
             <ul class="why-jobs">
-                {jobs.into_iter().map(|job| view! { <Job job=job is_special={fit_in_total < count}/> }).collect_view()}
+                {groups.into_iter().map(|group| view! { <Group group=group/> }).collect_view()}
             </ul>
-            {move || (count > shown).then(|| view! {
-                <p class="note">{text.count("why.more", f64::from(count - shown), &whole(count - shown))}</p>
+            {move || (count > looked_at).then(|| view! {
+                <p class="note">{text.count("why.more", f64::from(count - looked_at), &whole(count - looked_at))}</p>
             })}
         </div>
     }
 }
 
 #[component]
-fn Job(
-    job: WaitingJob,
-    /// Whether it says something of a job that the nodes together would hold it: not where they would hold all.
-    is_special: bool,
-) -> impl IntoView {
+fn Group(group: WaitingJobs) -> impl IntoView {
     let (text, numbers) = (use_text(), use_numbers());
-    let name = {
-        let (class, tasks, gpus) = (job.class.clone(), job.tasks, job.asks[Dim::Gpu.index()]);
-        move || {
-            let class = class_name(text, &class);
-            let values =
-                [("class", class), ("tasks", numbers.whole(f64::from(tasks))), ("gpus", numbers.short(gpus, 2))];
-            let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-            if tasks > 1 { text.tf("why.gang", &values) } else { text.tf("why.job", &values) }
-        }
+    let WaitingJobs { count, job, class, tasks, asks, waited, reason } = group;
+    let name = move || {
+        let values = [
+            ("n", numbers.whole(f64::from(count))),
+            ("class", class_name(text, &class)),
+            ("tasks", numbers.whole(f64::from(tasks))),
+        ];
+        let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+        if tasks > 1 { text.tf("why.gangs", &values) } else { text.tf("why.jobs", &values) }
     };
-    let waited = job.waited * 3600.0;
-    let is_shape = is_special && job.fits_in_total;
-    let reason = job.reason.clone();
-    let tasks = job.tasks;
+    let first = move || {
+        let values =
+            [("gpus", numbers.short(asks[Dim::Gpu.index()], 2)), ("time", numbers.duration(waited * 3600.0))];
+        let key = if count > 1 { "why.first" } else { "why.only" };
+        text.tf(key, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+    };
     view! {
-        <li data-job=job.job.to_string()>
-            <p class="why-job">
-                <b>{name}</b>
-                <span class="note">{move || text.tf("why.waited", &[("time", &numbers.duration(waited))])}</span>
-            </p>
+        <li data-job=job.to_string() data-count=count.to_string()>
+            <p class="why-job"><b>{name}</b><span class="note">{first}</span></p>
             <p>{move || told(text, numbers, &reason, tasks)}</p>
-            {is_shape.then(|| view! { <p class="note">{move || text.t("why.total_holds")}</p> })}
         </li>
     }
 }
