@@ -182,14 +182,19 @@ fn every_fault_of_every_file_is_said_at_once() {
 fn a_run_is_compared_with_itself_and_means_with_means() {
     let runs = "workload,policy,seed,arrived_pct,alloc,frag_ratio\n\
                 sample,FGD,7,50,50,20\nsample,FGD,7,60,59,21\nsample,FGD,8,50,40,30\n";
-    let order = text("replay_other_7.txt", "nodes 4 3 2 1 0\npods 0 1 2 0 1 2\n");
-    let (_, loaded) = load(&Texts { order: Some(order), runs: Some(text("r.csv", runs)), ..texts() });
-    assert_eq!(loaded.order_of_other.as_deref(), Some("other"));
+    let with = |order: &str| {
+        let order = text(order, "nodes 4 3 2 1 0\npods 0 1 2 0 1 2\n");
+        load(&Texts { order: Some(order), runs: Some(text("r.csv", runs)), ..texts() }).1
+    };
+    let loaded = with("replay_sample_7.txt");
     let point = |arrived_pct, alloc| residua::replay::Point { arrived_pct, alloc, frag_ratio: 20.5 };
     let curve = [point(50, 50.0), point(55, 55.0), point(60, 60.0)];
     let exact = loaded.compare("FGD", Order::Given, &curve).expect("published");
     assert!(exact.is_exact);
     assert_eq!(residua::replay::published::greatest(&exact.pairs), (1.0, 0.5));
+    let other = with("replay_other_7.txt");
+    assert_eq!(other.order_of_other.as_deref(), Some("other"));
+    assert!(!other.compare("FGD", Order::Given, &curve).expect("means").is_exact, "the order of another workload");
     let means = loaded.compare("FGD", Order::Drawn(1), &curve).expect("published");
     assert!(!means.is_exact);
     assert_eq!(means.pairs[0].alloc_published, 45.0);

@@ -49,7 +49,8 @@ fn a_look_back_sees_what_the_frame_showed() {
         assert!(waiting.by_shape <= nowhere);
         for group in &waiting.groups {
             check(group);
-            assert_ne!(group.reason, Reason::Behind, "{group:?}");
+            // The queue is tried up to its window of 64 jobs.
+            assert!(waiting.count > 64 || group.reason != Reason::Behind, "{group:?}");
         }
         seen += waiting.count;
     }

@@ -157,15 +157,19 @@ fn CopyLink() -> impl IntoView {
     };
     let copy = move |_| {
         let (place, lang) = (site.place.get_untracked(), text.lang.get_untracked());
-        let fragment = site.link_now();
+        let (fragment, moment) = (site.link_now(), site.lab.clock.position());
         let origin = window().location().origin().unwrap_or_default();
         let address = format!("{origin}{}#{fragment}", route::path(place, lang));
         spawn_local(async move {
             if copied(&address).await {
                 tell(Copy::Done);
             } else {
-                // While it plays, the address bar does not hold the moment.
+                // The address bar holds the moment only while the play head rests there.
                 if site.place.get_untracked() == place {
+                    if place == Place::Lab {
+                        site.lab.clock.playing.set(false);
+                        site.lab.seek(moment);
+                    }
                     route::rewrite(place, text.lang.get_untracked(), &fragment);
                 }
                 tell(Copy::Refused);
