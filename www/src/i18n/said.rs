@@ -345,6 +345,7 @@ mod tests {
         ("www/src/hands.rs", include_str!("../hands.rs")),
         ("www/src/lanes.rs", include_str!("../lanes.rs")),
         ("www/src/loader.rs", include_str!("../loader.rs")),
+        ("www/src/look_back.rs", include_str!("../look_back.rs")),
         ("www/src/replay_worker.rs", include_str!("../replay_worker.rs")),
         ("www/src/worker.rs", include_str!("../worker.rs")),
     ];

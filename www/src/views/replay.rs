@@ -203,7 +203,7 @@ fn order_name(replay: Replay, text: Text, numbers: Numbers) -> String {
                 Some(seed) if loaded.is_published_order => {
                     text.tf("replay.order.given", &[("seed", &numbers.plain(seed as f64, 0))])
                 }
-                _ => text.tf("replay.order.file", &[("file", loaded.order_file.as_deref().unwrap_or_default())]),
+                _ => text.tf("replay.order.named", &[("file", loaded.order_file.as_deref().unwrap_or_default())]),
             }
         }
         [Order::Drawn(seed)] => text.tf("replay.order.drawn", &[("seed", &numbers.plain(*seed as f64, 0))]),
