@@ -19,7 +19,7 @@ async fn ask(lab: &Lab) -> Result<Value> {
             count: Number(answer.dataset.count),
             shape: Number(answer.dataset.shape),
             jobs: [...answer.querySelectorAll('li')].map(job => job.innerText),
-            queue: Number(document.querySelector('.queue h3 b').textContent),
+            queue: Number(document.querySelector(\"[data-testid='waiting']\").dataset.value),
         };";
     lab.js(script).await
 }
