@@ -12,6 +12,7 @@ fn main() {
         "src/protocol.rs",
         "src/replay_protocol.rs",
         "src/worker.rs",
+        "src/look_back.rs",
         "src/replay_worker.rs",
     ] {
         println!("cargo:rerun-if-changed={path}");

@@ -155,6 +155,14 @@ impl Session {
         self.simulation.fault().map(ToString::to_string)
     }
 
+    /// Simulates towards the next frame, by so many events at most; says whether it is there, so that
+    /// [`advance`](Self::advance) has only to write it down. A frame of a large cluster is hundreds of thousands of
+    /// events away from the one before.
+    pub fn approach(&mut self, most_events: u32) -> bool {
+        let time = self.header.time_of(self.next as usize);
+        (0..most_events).any(|_| !self.simulation.step_towards(time))
+    }
+
     /// Simulates on and gives out the next frames: at most `most`, none once it is over.
     pub fn advance(&mut self, most: usize) -> Chunk {
         let mut words = Vec::with_capacity(most.min(64) * self.header.frame_words());

@@ -41,6 +41,35 @@ fn play(request: &RunRequest, most: usize) -> (Reel, residua::probes::Metrics) {
 }
 
 #[test]
+fn a_frame_that_was_approached_by_a_few_events_at_a_time_is_the_same() {
+    let request = request("c-storage-stress", "ragp-io");
+    let (whole, metrics) = play(&request, 64);
+    let mut session = Session::start(&request).unwrap();
+    let mut reel = Reel::new(session.header().clone()).unwrap();
+    let mut pauses = 0;
+    while !session.is_over() {
+        while !session.approach(3) {
+            pauses += 1;
+        }
+        let chunk = session.advance(1);
+        reel.push(&chunk.words).unwrap();
+        if let Some(done) = chunk.done {
+            assert_eq!(done, metrics);
+        }
+    }
+    assert!(pauses > 1000, "{pauses} pauses");
+    assert!(session.approach(1), "nothing is left to approach");
+    assert_eq!(reel.len(), whole.len());
+    for at in 0..whole.len() {
+        let [frame, expected] = [&reel, &whole].map(|reel| reel.frame(at).unwrap());
+        assert_eq!(frame.time(), expected.time());
+        for stat in Stat::ALL {
+            assert_eq!(frame.stat(stat).to_bits(), expected.stat(stat).to_bits(), "{stat:?} of frame {at}");
+        }
+    }
+}
+
+#[test]
 fn a_session_ends_with_the_measures_of_a_plain_run() {
     for preset in PRESETS {
         let request = request(preset.id, "ragp-io");
