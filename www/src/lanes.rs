@@ -59,6 +59,10 @@ struct State {
     run: u32,
     /// Number of the run that the worker last announced.
     announced: u32,
+    /// The run has not come to its end yet.
+    is_running: bool,
+    /// The moment of the question who waits, until it is answered.
+    asked: Option<u64>,
 }
 
 impl Lane {
@@ -74,6 +78,8 @@ impl Lane {
             request: None,
             run: 0,
             announced: 0,
+            is_running: false,
+            asked: None,
         };
         let lane = Self { state: Rc::new(RefCell::new(state)) };
         lane.bring_up();
@@ -97,7 +103,8 @@ impl Lane {
 
     /// Asks who waits at a moment of the run, and why.
     pub fn ask_why(&self, at: u64) {
-        let state = self.state.borrow();
+        let mut state = self.state.borrow_mut();
+        state.asked = Some(at);
         state.post(&Ask::Why { run: state.run, at });
     }
 
@@ -137,8 +144,11 @@ impl Lane {
                 on_event(event);
             }
         };
+        let weak = Rc::downgrade(&self.state);
+        let is_owing =
+            move || weak.upgrade().is_some_and(|state| state.try_borrow().is_ok_and(|state| state.is_owing()));
         let mut state = self.state.borrow_mut();
-        state.worker = Hands::hire(&format!("lane {}", state.id + 1), hear);
+        state.worker = Hands::hire(&format!("lane {}", state.id + 1), hear, is_owing);
     }
 }
 
@@ -169,10 +179,21 @@ impl State {
                 self.announced = run;
                 (run == self.run).then_some(LaneEvent::Header(header))
             }
-            Reply::Done { run, metrics } => (run == self.run).then_some(LaneEvent::Done(*metrics)),
+            Reply::Done { run, metrics } => {
+                self.is_running &= run != self.run;
+                (run == self.run).then_some(LaneEvent::Done(*metrics))
+            }
             Reply::LookingBack { run, share } => (run == self.run).then_some(LaneEvent::LookingBack(share)),
-            Reply::Waiting { run, waiting } => (run == self.run).then_some(LaneEvent::Waiting(waiting)),
-            Reply::Problems { run, issues } => (run == self.run).then_some(LaneEvent::Problems(issues)),
+            Reply::Waiting { run, waiting } => {
+                if run == self.run && self.asked == Some(waiting.at) {
+                    self.asked = None;
+                }
+                (run == self.run).then_some(LaneEvent::Waiting(waiting))
+            }
+            Reply::Problems { run, issues } => {
+                self.is_running &= run != self.run;
+                (run == self.run).then_some(LaneEvent::Problems(issues))
+            }
             Reply::Failed { message } => self.fail(message),
         }
     }
@@ -187,10 +208,16 @@ impl State {
         Some(LaneEvent::Failed { message })
     }
 
-    fn send_request(&self) {
+    fn send_request(&mut self) {
         if let (true, Some(request)) = (self.is_ready, &self.request) {
             self.post(&Ask::Start { run: self.run, request: request.clone() });
+            (self.is_running, self.asked) = (true, None);
         }
+    }
+
+    /// Whether the worker has something to say. While it owes nothing, its silence means nothing.
+    fn is_owing(&self) -> bool {
+        self.is_running || self.asked.is_some()
     }
 
     fn post(&self, ask: &Ask) {

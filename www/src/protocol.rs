@@ -2,7 +2,8 @@
 //!
 //! Requests and replies are plain objects, written by [`write`] and read by [`read`]. Frames are not: they travel as
 //! bare `ArrayBuffer`s that change owner instead of being copied, in order between the [`Reply`]s, and belong to the
-//! run of the [`Reply::Header`] before them. Arrays are about the replay ([`replay_protocol`]).
+//! run of the [`Reply::Header`] before them. Arrays are about the replay ([`replay_protocol`]), bare words about whether
+//! a worker is still there.
 
 use residua::probes::Metrics;
 use residua::scenario::Issue;
@@ -21,6 +22,15 @@ pub const BUILD: &str = env!("RESIDUA_BUILD");
 
 /// Frames on their way at most. A page that has not taken over that many is given time to.
 pub const MOST_ON_THE_WAY: u32 = 8;
+
+/// Said by the page, as a bare word, to a worker that owes an answer and has said nothing for a while.
+pub const PING: &str = "ping";
+
+/// What a worker answers to it: it is there, and goes on.
+pub const PONG: &str = "pong";
+
+/// Said by a worker, as a bare word, before it reads files: until it says something else, it may not listen for minutes.
+pub const READING: &str = "reading";
 
 /// What the page asks of a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]

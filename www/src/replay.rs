@@ -550,9 +550,19 @@ impl Replay {
         });
         if let Some(generation) = generation {
             let hear = move |heard| self.hear(at, generation, heard);
-            let hands = Hands::hire(&format!("replay {}", at + 1), hear);
+            let is_owing = move || self.is_owing(at);
+            let hands = Hands::hire(&format!("replay {}", at + 1), hear, is_owing);
             self.with_hold(|hold| hold.places[at].hands = hands);
         }
+    }
+
+    /// Whether a worker has something to say: of its run, or of files, which the first one reads.
+    fn is_owing(self, at: usize) -> bool {
+        let reads = at == 0 && self.files.with_untracked(|files| *files == Files::Reading);
+        let is_busy = |hold: &Hold| {
+            hold.places.get(at).is_some_and(|place| place.run.is_some()) || (at == 0 && !hold.looks.is_empty())
+        };
+        reads || self.hold.try_with_value(is_busy) == Some(true)
     }
 
     fn hear(self, at: usize, generation: u32, heard: Heard) {

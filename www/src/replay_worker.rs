@@ -6,12 +6,16 @@ use std::collections::BTreeMap;
 use js_sys::{Array, Uint32Array};
 use residua::replay::files::FileKind;
 use residua::stage::packing::{Bench, PackingSession, Text, Texts, look};
+use residua_protocol::READING;
 use residua_protocol::replay_protocol::{ReplayAsk, ReplayReply, pack};
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, File, FileReaderSync};
 
-/// How many pods arrive between two looks at the time.
-const STEP: usize = 50;
+use crate::say_word;
+
+/// How many pods arrive between two looks at the time. Few, because on a cluster of many thousands of nodes each of them
+/// takes a while, and the page gives up a worker that does not listen for a minute.
+const STEP: usize = 10;
 
 /// How long it works before it listens, in ms.
 const SLICE_MS: f64 = 20.0;
@@ -36,6 +40,7 @@ impl ReplayWorker {
     pub fn hear(&mut self, ask: ReplayAsk, beside: &[JsValue], scope: &DedicatedWorkerGlobalScope) {
         match ask {
             ReplayAsk::Look { number } => {
+                say_word(scope, READING);
                 let text = beside.first().and_then(|file| file.dyn_ref()).and_then(read);
                 let kind = text.as_ref().and_then(|text| look(&text.text).0);
                 say(scope, ReplayReply::Looked { number, kind, is_read: text.is_some() });
@@ -43,6 +48,7 @@ impl ReplayWorker {
             ReplayAsk::Load { number, kinds } => {
                 self.run = None;
                 self.bench = None;
+                say_word(scope, READING);
                 let reply = match texts(&kinds, beside) {
                     Err(name) => ReplayReply::Lost { number, name },
                     Ok(texts) => match Bench::load(&texts) {

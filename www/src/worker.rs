@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use js_sys::{Array, Uint32Array};
 use residua::stage::session::Session;
 use residua_protocol::replay_protocol::{ReplayAsk, unpack};
-use residua_protocol::{Ask, BUILD, MOST_ON_THE_WAY, Reply, read, write};
+use residua_protocol::{Ask, BUILD, MOST_ON_THE_WAY, PING, PONG, READING, Reply, read, write};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{DedicatedWorkerGlobalScope, MessageChannel, MessageEvent, MessagePort};
@@ -21,6 +21,10 @@ use replay_worker::ReplayWorker;
 
 /// How long it works before it listens, in ms.
 const SLICE_MS: f64 = 20.0;
+
+/// Events between two looks at the clock: a frame of ten thousand nodes is a hundred thousand events after the one
+/// before, and the page gives up a worker that does not listen for a minute.
+const EVENTS: u32 = 200;
 
 /// How long it gathers frames before it sends them, in ms. Every buffer costs the page a redrawing; the first is sent
 /// at once.
@@ -97,6 +101,11 @@ fn with_worker(act: impl FnOnce(&mut Worker)) {
     });
 }
 
+/// Says a bare word: whether it is there, and listens.
+fn say_word(scope: &DedicatedWorkerGlobalScope, word: &str) {
+    _ = scope.post_message(&word.into());
+}
+
 fn say(scope: &DedicatedWorkerGlobalScope, reply: &Reply) {
     // There is nobody to tell if telling fails; the page notices silence by itself.
     if let Ok(message) = write(reply) {
@@ -106,6 +115,9 @@ fn say(scope: &DedicatedWorkerGlobalScope, reply: &Reply) {
 
 impl Worker {
     fn hear(&mut self, data: JsValue) {
+        if data.as_string().as_deref() == Some(PING) {
+            return say_word(&self.scope, PONG);
+        }
         if let Some(asked) = unpack::<ReplayAsk>(&data) {
             match asked {
                 Ok((ask, beside)) => self.replay.hear(ask, &beside, &self.scope),
@@ -120,6 +132,9 @@ impl Worker {
                 self.gathered.clear();
                 self.sent = 0.0;
                 self.questions = Questions::default();
+                if request.trace.is_some() {
+                    say_word(&self.scope, READING);
+                }
                 match Session::start(&request) {
                     Ok(session) => {
                         let header = session.header().clone();
@@ -170,6 +185,9 @@ impl Worker {
         let end = now() + SLICE_MS;
         let mut done = None;
         while !session.is_over() && now() < end {
+            if !session.approach(EVENTS) {
+                continue;
+            }
             let chunk = session.advance(1);
             self.gathered.extend_from_slice(&chunk.words);
             done = chunk.done;
