@@ -135,9 +135,10 @@ impl Text {
         said::explained(self.lang.get(), english)
     }
 
-    /// The text of `key.one` or `key.other`, by `count`, with `{n}` replaced by `shown`.
+    /// The text of `key.one` or `key.other`, by `count` as it is `shown`, with `{n}` replaced by that.
     pub fn count(self, key: &str, count: f64, shown: &str) -> String {
-        let form = if count == 1.0 { "one" } else { "other" };
+        // What is written "1" is read as one, though it be 1.04.
+        let form = if count == 1.0 || shown == "1" { "one" } else { "other" };
         self.tf(&format!("{key}.{form}"), &[("n", shown)])
     }
 }

@@ -83,6 +83,12 @@ pub fn composed_keys() -> Vec<String> {
         keys.extend([format!("state.{}", state.name()), format!("state.{}.help", state.name())]);
     }
     keys.extend(Dim::ALL.map(|dim| format!("dim.{}", dim.name())));
+    for dim in Dim::ALL {
+        keys.extend(["one", "other"].map(|form| format!("unit.{}.{form}", dim.name())));
+    }
+    for noun in ["count.nodes", "count.gpus", "count.pods", "replay.typical"] {
+        keys.extend(["one", "other"].map(|form| format!("{noun}.{form}")));
+    }
     keys.extend(Kind::ALL.map(|kind| format!("finding.{kind:?}")));
     keys.extend(
         ["space", "arrows", "shift_arrows", "brackets", "home_end", "table", "question"].map(|k| format!("help.{k}")),

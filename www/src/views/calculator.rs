@@ -197,7 +197,7 @@ pub fn Calculator() -> impl IntoView {
                     text.tf(
                         "calculator.formula",
                         &[
-                            ("fleet", &numbers.short(c.fleet, Field::Fleet.digits())),
+                            ("fleet", &text.count("count.gpus", c.fleet, &numbers.short(c.fleet, Field::Fleet.digits()))),
                             ("price", &numbers.price(c.price)),
                             ("hours", &numbers.short(c.hours, Field::Hours.digits())),
                             ("share", &shown_share()),

@@ -252,7 +252,8 @@ pub fn Grid(lane: usize) -> impl IntoView {
             .filter(|(_, count)| *count > 0)
             .map(|(state, count)| format!("{count} {}", state_name(text, state)))
             .collect();
-        text.tf("grid.summary", &[("nodes", &nodes().to_string()), ("states", &said.join(", "))])
+        let nodes = text.count("count.nodes", nodes() as f64, &nodes().to_string());
+        text.tf("grid.summary", &[("nodes", &nodes), ("states", &said.join(", "))])
     };
 
     view! {
@@ -388,7 +389,8 @@ fn describe(text: Text, numbers: Numbers, node: &NodeFrame) -> String {
         parts.push(text.t("grid.reserved"));
     }
     parts.push(text.count("grid.jobs", f64::from(node.jobs), &numbers.whole(f64::from(node.jobs))));
-    parts.push(text.tf("grid.free", &[("n", &numbers.short(f64::from(node.gpus_free), 1))]));
+    let free = f64::from(node.gpus_free);
+    parts.push(text.count("grid.free", free, &numbers.short(free, 1)));
     parts.join(" · ")
 }
 

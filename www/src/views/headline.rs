@@ -71,7 +71,7 @@ fn consequence(text: Text, numbers: Numbers, lanes: &[Ended], gpus: f64, price: 
         sentences.push(text.tf(
             "headline.money",
             &[
-                ("gpus", &numbers.whole(gpus)),
+                ("gpus", &text.count("count.gpus", gpus, &numbers.whole(gpus))),
                 ("price", &numbers.money(price, 2)),
                 ("best_money", &numbers.money(best.metrics.f_lost * gpus * price, 0)),
                 ("worst_money", &numbers.money(worst.metrics.f_lost * gpus * price, 0)),

@@ -141,12 +141,13 @@ fn turned(replay: Replay) -> Option<Turned> {
 fn Head() -> impl IntoView {
     let (replay, text, numbers) = (use_replay(), use_text(), use_numbers());
     let percent = move |value: f64| numbers.percent(value / 100.0, 1);
+    let counted = move |key: &str, count: f64| text.count(key, count, &numbers.whole(count));
     let finding = move || {
         let loaded = replay.loaded()?;
         let (_, is_at_rest) = replay.overall();
         let random = replay.settings.with(|settings| settings.random_ties);
         let ended = ended(replay, random);
-        let gpus = numbers.whole(loaded.gpus);
+        let gpus = counted("count.gpus", loaded.gpus);
         let [best, second, ..] = ended.as_slice() else {
             return Some(text.tf("replay.filling", &[("gpus", &gpus)]));
         };
@@ -176,10 +177,10 @@ fn Head() -> impl IntoView {
             "replay.basis",
             &[
                 ("workload", &loaded.workload),
-                ("nodes", &numbers.whole(loaded.floor.nodes.len() as f64)),
-                ("gpus", &numbers.whole(loaded.gpus)),
-                ("pods", &numbers.whole(loaded.pods as f64)),
-                ("typical", &numbers.whole(loaded.typical as f64)),
+                ("nodes", &counted("count.nodes", loaded.floor.nodes.len() as f64)),
+                ("gpus", &counted("count.gpus", loaded.gpus)),
+                ("pods", &counted("count.pods", loaded.pods as f64)),
+                ("typical", &counted("replay.typical", loaded.typical as f64)),
                 ("order", &order_name(replay, text, numbers)),
             ],
         ),

@@ -98,7 +98,8 @@ pub fn FloorSection() -> impl IntoView {
             turn.track();
             now.with_value(|now| now.board.arrived())
         };
-        text.tf("replay.moment.said", &[("percent", &percent), ("pods", &numbers.whole(arrived as f64))])
+        let pods = text.count("count.pods", arrived as f64, &numbers.whole(arrived as f64));
+        text.tf("replay.moment.said", &[("percent", &percent), ("pods", &pods)])
     };
     view! {
         <section class="floor" aria-labelledby="floor-title" data-testid="floor" data-percent=move || at.get().to_string()>
@@ -201,14 +202,9 @@ fn FloorGrid(now: StoredValue<Now, LocalStorage>, turn: RwSignal<u32>) -> impl I
             outlined: node.get(),
         };
         let heading = |model: &str, nodes: u32, devices: u32| {
-            text.tf(
-                "replay.floor.group",
-                &[
-                    ("model", model),
-                    ("nodes", &numbers.whole(f64::from(nodes))),
-                    ("gpus", &numbers.whole(f64::from(devices))),
-                ],
-            )
+            let nodes = text.count("count.nodes", f64::from(nodes), &numbers.whole(f64::from(nodes)));
+            let gpus = text.count("count.gpus", f64::from(devices), &numbers.whole(f64::from(devices)));
+            text.tf("replay.floor.group", &[("model", model), ("nodes", &nodes), ("gpus", &gpus)])
         };
         now.with_value(|now| {
             redraw(&mut drawn.borrow_mut(), &canvas, &loaded.floor, &now.board, &places, &look, &heading)
@@ -377,12 +373,13 @@ fn describe(text: Text, numbers: Numbers, loaded: &Loaded, board: &Board, node: 
     let kind = loaded.floor.kind(node);
     let in_use: Vec<String> =
         now.free.iter().map(|free| numbers.percent(1.0 - f64::from(*free) / 1000.0, 0)).collect();
+    let cores = f64::from(kind.cpu_milli) / 1000.0;
     let words = text.tf(
         "replay.node",
         &[
             ("devices", &in_use.join(" · ")),
             ("cores", &numbers.short(f64::from(now.cpu_milli) / 1000.0, 1)),
-            ("all", &numbers.short(f64::from(kind.cpu_milli) / 1000.0, 1)),
+            ("all", &text.count("count.cores", cores, &numbers.short(cores, 1))),
             ("pods", &numbers.whole(f64::from(now.pods))),
         ],
     );

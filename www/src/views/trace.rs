@@ -126,6 +126,7 @@ fn hash(files: &TraceFiles) -> String {
 #[component]
 pub fn TraceDrop() -> impl IntoView {
     let (lab, text, numbers) = (use_lab(), use_text(), use_numbers());
+    let counted = move |key: &str, count: usize| text.count(key, count as f64, &numbers.whole(count as f64));
     let dialog = NodeRef::<html::Dialog>::new();
     let files = RwSignal::new(Vec::<Loaded>::new());
     let unread = RwSignal::new(Vec::<Unread>::new());
@@ -306,9 +307,9 @@ pub fn TraceDrop() -> impl IntoView {
                         <h3>{text.t("trace.ready")}</h3>
                         <p>
                             {text.tf("trace.summary", &[
-                                ("nodes", &numbers.whole(summary.nodes as f64)),
+                                ("nodes", &counted("count.nodes", summary.nodes)),
                                 ("jobs", &numbers.whole(summary.samples as f64)),
-                                ("rows", &numbers.whole(summary.report.pods.rows as f64)),
+                                ("rows", &counted("count.pods", summary.report.pods.rows)),
                             ])}
                         </p>
                         <Counts counts=summary.report.counts.clone()/>

@@ -37,8 +37,8 @@ pub fn Transport() -> impl IntoView {
             &[
                 ("time", &time_text()),
                 ("end", &end_text()),
-                ("rebuilding", &numbers.whole(rebuilding)),
-                ("waiting", &numbers.whole(waiting)),
+                ("rebuilding", &text.count("count.nodes", rebuilding, &numbers.whole(rebuilding))),
+                ("waiting", &text.count("grid.jobs", waiting, &numbers.whole(waiting))),
             ],
         )
     };

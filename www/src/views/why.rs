@@ -66,7 +66,10 @@ fn Answer(waiting: Waiting) -> impl IntoView {
     view! {
         <div data-testid="why-answer" data-count=count.to_string() data-shape=by_shape.to_string()>
             <p>
-                {move || text.tf("why.free", &[("gpus", &numbers.short(free_gpus, 1)), ("jobs", &whole(count))])}
+                {move || {
+                    let free = text.count("grid.free", free_gpus, &numbers.short(free_gpus, 1));
+                    text.tf("why.free", &[("free", &free), ("jobs", &whole(count))])
+                }}
                 " "
                 {move || (by_shape > 0).then(|| text.count("why.shape", f64::from(by_shape), &whole(by_shape)))}
             </p>
@@ -97,8 +100,9 @@ fn Group(group: WaitingJobs) -> impl IntoView {
         if tasks > 1 { text.tf("why.gangs", &values) } else { text.tf("why.jobs", &values) }
     };
     let first = move || {
-        let values =
-            [("gpus", numbers.short(asks[Dim::Gpu.index()], 2)), ("time", numbers.duration(waited * 3600.0))];
+        let asked = asks[Dim::Gpu.index()];
+        let gpus = text.count("count.gpus", asked, &numbers.short(asked, 2));
+        let values = [("gpus", gpus), ("time", numbers.duration(waited * 3600.0))];
         let key = if count > 1 { "why.first" } else { "why.only" };
         text.tf(key, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
     };
@@ -136,7 +140,7 @@ fn lacked(text: Text, numbers: Numbers, lack: &Lack, rebuilding: bool) -> String
         ("needed", amount(lack.needed)),
         ("available", amount(lack.available)),
         ("nominal", amount(lack.nominal)),
-        ("unit", text.t(&format!("unit.{}", lack.dim.name()))),
+        ("unit", text.count(&format!("unit.{}", lack.dim.name()), lack.nominal, &amount(lack.nominal))),
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
     let is_of_storage = matches!(lack.dim, Dim::Sto | Dim::Ioc);
