@@ -242,6 +242,11 @@ pub fn idea(text: Text, card: &schedulers::Card) -> String {
     text.maybe(&format!("scheduler.{}.idea", card.family)).unwrap_or_else(|| card.idea.to_owned())
 }
 
+/// A state's name and what it means.
+fn explained(text: Text, state: NodeState) -> String {
+    format!("{}: {}", state_name(text, state), text.t(&format!("state.{}.help", state.name())))
+}
+
 /// How many nodes are in each state.
 #[component]
 fn States(lane: usize) -> impl IntoView {
@@ -256,7 +261,7 @@ fn States(lane: usize) -> impl IntoView {
                 .map(|(at, state)| {
                     let count = move || counts.with(|counts| counts[at]);
                     view! {
-                        <li class:none=move || count() == 0 title=move || state_name(text, state)>
+                        <li class:none=move || count() == 0 title=move || explained(text, state)>
                             <StateSign state=state size=24.0/>
                             <b>{move || numbers.whole(f64::from(count()))}</b>
                             <span class="sr">{move || state_name(text, state)}</span>

@@ -83,6 +83,26 @@ pub fn UsesLine() -> impl IntoView {
     }
 }
 
+/// What the signs above each lane's nodes stand for, in one line.
+#[component]
+pub fn StatesLine() -> impl IntoView {
+    let text = use_text();
+    view! {
+        <ul class="uses-line" aria-label=move || text.t("lane.states") data-testid="states-line">
+            {NodeState::ALL
+                .into_iter()
+                .filter(|state| *state != NodeState::Offline)
+                .map(|state| view! {
+                    <li title=move || text.t(&format!("state.{}.help", state.name()))>
+                        <StateSign state=state size=20.0/>
+                        <span>{move || state_name(text, state)}</span>
+                    </li>
+                })
+                .collect_view()}
+        </ul>
+    }
+}
+
 /// The foldable legend.
 #[component]
 pub fn Legend() -> impl IntoView {

@@ -9,7 +9,7 @@ use super::field::{allowed, label, written};
 use super::focus;
 use super::headline::Headline;
 use super::lane::Lanes;
-use super::legend::{Legend, UsesLine};
+use super::legend::{Legend, StatesLine, UsesLine};
 use super::setup::{LaneTools, Setup};
 use super::topbar::TopBar;
 use super::transport::Transport;
@@ -53,7 +53,7 @@ pub fn Page() -> impl IntoView {
                             <h2 id="compare-title">{move || text.t("lanes.title")}</h2>
                             <p class="note">{move || since(lab, text)}</p>
                         </header>
-                        <UsesLine/>
+                        <div class="keys-line"><UsesLine/><StatesLine/></div>
                         <Lanes/>
                         <LaneTools/>
                         <Legend/>
