@@ -18,12 +18,6 @@ pub struct Standing {
 /// Values that differ by less than this are the same to two decimals.
 const SAME: f64 = 0.005;
 
-/// The value of a curve at a percentage; `None` where nothing arrived or it has not got there.
-#[must_use]
-pub fn at(curve: &[Point], percent: u32) -> Option<&Point> {
-    curve.binary_search_by_key(&percent, |point| point.arrived_pct).ok().map(|index| &curve[index])
-}
-
 /// The last value of a curve at or before a percentage that it reaches: on a small cluster a pod is several percent, and
 /// until the next one nothing changes.
 #[must_use]

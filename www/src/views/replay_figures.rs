@@ -204,7 +204,7 @@ fn FigureView(value: Value, lines: RwSignal<Vec<Shown>>) -> impl IntoView {
     let said = move || {
         let percent = percent();
         let said = |line: &Shown| {
-            let found = residua::stage::ranking::at(&line.curve, percent).map(|point| value.of(point));
+            let found = residua::stage::ranking::up_to(&line.curve, percent).map(|point| value.of(point));
             format!("{} {}", title(&line.entry), written(found))
         };
         let values: Vec<String> = lines.with(|lines| lines.iter().map(said).collect());
@@ -247,7 +247,7 @@ fn FigureView(value: Value, lines: RwSignal<Vec<Shown>>) -> impl IntoView {
                             let percent = percent();
                             lines.with(|lines| {
                                 let line = lines.iter().find(|line| line.entry.id() == of)?;
-                                residua::stage::ranking::at(&line.curve, percent).map(|point| value.of(point))
+                                residua::stage::ranking::up_to(&line.curve, percent).map(|point| value.of(point))
                             })
                         };
                         let shown = number.clone();
