@@ -41,7 +41,7 @@ pub enum Files {
     /// One of them cannot be read any more.
     Lost(String),
     /// They are in order.
-    Ready(Arc<Loaded>),
+    Ready,
 }
 
 /// A file that was not taken.
@@ -194,6 +194,8 @@ struct Look {
 struct Hold {
     places: Vec<Place>,
     files: BTreeMap<FileKind, File>,
+    /// Those that were in order last: what runs is of these.
+    sound: BTreeMap<FileKind, File>,
     /// Stands for the node list and the pod list that the runs are of.
     hash: Option<u64>,
     /// Whether an order of a published run was among the files.
@@ -226,14 +228,18 @@ impl Hold {
         [FileKind::Nodes, FileKind::Pods].iter().all(|kind| self.files.contains_key(kind))
     }
 
-    /// What makes a worker read the files of the kinds that are wanted; `None` if the two that are needed are not
-    /// there.
-    fn reading(&self, number: u32, is_wanted: impl Fn(FileKind) -> bool) -> Option<Question> {
-        let wanted = || self.files.iter().filter(|(kind, _)| is_wanted(**kind));
-        let kinds = wanted().map(|(kind, _)| *kind).collect();
-        let files = wanted().map(|(_, file)| file.clone()).collect();
-        self.is_whole().then(|| Question { ask: ReplayAsk::Load { number, kinds }, files })
+    /// Whatever the first worker has read is nothing that can be run on.
+    fn forget_read(&mut self) {
+        if let Some(place) = self.places.first_mut() {
+            place.experiment = 0;
+        }
     }
+}
+
+/// What makes a worker read files.
+fn reading<'a>(number: u32, files: impl Iterator<Item = (&'a FileKind, &'a File)>) -> Question {
+    let (kinds, files) = files.map(|(kind, file)| (*kind, file.clone())).unzip();
+    Question { ask: ReplayAsk::Load { number, kinds }, files }
 }
 
 /// Everything the replay's views share.
@@ -241,6 +247,8 @@ impl Hold {
 pub struct Replay {
     pub settings: RwSignal<Settings>,
     pub files: RwSignal<Files>,
+    /// What the last files that were in order hold. It stays while others are read, and when those have faults.
+    loaded: RwSignal<Option<Arc<Loaded>>>,
     /// The files that there are, by kind.
     pub names: RwSignal<BTreeMap<FileKind, String>>,
     pub left_out: RwSignal<Vec<LeftOut>>,
@@ -278,6 +286,7 @@ impl Replay {
         Self {
             settings: RwSignal::new(Settings::default()),
             files: RwSignal::new(Files::Wanting),
+            loaded: RwSignal::new(None),
             names: RwSignal::new(BTreeMap::new()),
             left_out: RwSignal::new(Vec::new()),
             troubles: RwSignal::new(Vec::new()),
@@ -308,11 +317,11 @@ impl Replay {
 
     /// What the files hold, once they are in order.
     pub fn loaded(self) -> Option<Arc<Loaded>> {
-        self.files.with(ready)
+        self.loaded.get()
     }
 
     pub fn loaded_untracked(self) -> Option<Arc<Loaded>> {
-        self.files.with_untracked(ready)
+        self.loaded.get_untracked()
     }
 
     /// Runs whatever is set and has not run. Follows the settings.
@@ -372,10 +381,9 @@ impl Replay {
         let (number, question) = self.with_hold(|hold| {
             hold.experiment = hold.number();
             hold.must_load = false;
-            (hold.experiment, hold.reading(hold.experiment, |_| true))
+            (hold.experiment, hold.is_whole().then(|| reading(hold.experiment, hold.files.iter())))
         });
-        let names = self.with_hold(|hold| hold.files.iter().map(|(kind, file)| (*kind, file.name())).collect());
-        self.names.set(names);
+        self.tell_names();
         match question {
             Some(question) => {
                 self.files.set(Files::Reading);
@@ -390,6 +398,19 @@ impl Replay {
             }
             None => self.files.set(Files::Wanting),
         }
+    }
+
+    fn tell_names(self) {
+        let names = self.with_hold(|hold| hold.files.iter().map(|(kind, file)| (*kind, file.name())).collect());
+        self.names.set(names);
+    }
+
+    /// Puts away the files that have faults or are lost, and goes on with those before them.
+    pub fn go_back(self) {
+        self.with_hold(|hold| hold.files = hold.sound.clone());
+        self.tell_names();
+        self.left_out.set(Vec::new());
+        self.files.set(Files::Ready);
     }
 
     /// The orders that are run: the first is the one whose nodes are shown.
@@ -488,7 +509,13 @@ impl Replay {
 
     /// Gives waiting runs to workers that have none.
     fn dispatch(self) {
-        if self.with_hold(|hold| hold.is_stopped || hold.queue.is_empty()) || self.loaded_untracked().is_none() {
+        // Files with faults stop nothing that runs on those before them. While files are read the first worker is not
+        // free, and of lost ones there is nothing to read.
+        let can_run = self.files.with_untracked(|files| matches!(files, Files::Ready | Files::Refused(_)));
+        if !can_run
+            || self.loaded_untracked().is_none()
+            || self.with_hold(|hold| hold.is_stopped || hold.queue.is_empty())
+        {
             return;
         }
         let shown = untrack(|| self.orders()).first().copied();
@@ -524,11 +551,10 @@ impl Replay {
         let question = self.with_hold(|hold| {
             hold.places[at].experiment = hold.experiment;
             // Another number: only the first reading is news to the page, and what was published is of no use here.
-            hold.reading(0, |kind| !matches!(kind, FileKind::Runs | FileKind::Means))
+            let is_of_use = |kind: FileKind| !matches!(kind, FileKind::Runs | FileKind::Means);
+            reading(0, hold.sound.iter().filter(|(kind, _)| is_of_use(**kind)))
         });
-        if let Some(question) = question {
-            self.ask(at, question);
-        }
+        self.ask(at, question);
     }
 
     fn ask(self, at: usize, question: Question) {
@@ -657,10 +683,14 @@ impl Replay {
             }
             ReplayReply::Loaded { number, loaded } => self.on_loaded(number, *loaded),
             ReplayReply::Refused { number, findings } if self.is_news(number) => {
+                self.with_hold(Hold::forget_read);
                 self.files.set(Files::Refused(findings));
             }
             ReplayReply::Lost { number, name } if number == 0 || self.is_news(number) => {
-                self.with_hold(requeue_running);
+                self.with_hold(|hold| {
+                    requeue_running(hold);
+                    hold.forget_read();
+                });
                 self.files.set(Files::Lost(name));
             }
             ReplayReply::Progress { run, arrived, arrivals, rejected, points, is_over } => {
@@ -725,6 +755,7 @@ impl Replay {
             if hold.hash.replace(loaded.hash) != Some(loaded.hash) {
                 hold.runs.clear();
             }
+            hold.sound = hold.files.clone();
             hold.is_stopped = false;
         });
         let from_link =
@@ -737,7 +768,8 @@ impl Replay {
             self.settings.update(|settings| settings.choice = Choice::File);
         }
         self.failed.set(None);
-        self.files.set(Files::Ready(Arc::new(loaded)));
+        self.loaded.set(Some(Arc::new(loaded)));
+        self.files.set(Files::Ready);
     }
 
     /// Tells the views: at once, but not more often than they can be looked at.
@@ -841,13 +873,6 @@ impl Replay {
         let order = self.orders().first().copied();
         let loaded = self.loaded().filter(|_| is_fixed);
         loaded.zip(order).map_or_else(Vec::new, |(loaded, order)| loaded.published(&replay::name(entry), order))
-    }
-}
-
-fn ready(files: &Files) -> Option<Arc<Loaded>> {
-    match files {
-        Files::Ready(loaded) => Some(loaded.clone()),
-        _ => None,
     }
 }
 

@@ -221,8 +221,19 @@ fn faults_and_strays_are_told_in_spanish() {
         let means = means.replace("mucho", "90").replace("\ns,", "\npods,");
         lab.drop_files(&[("orden_1.txt", "nodes 4 3 2 1 0\npods 0 1 2 3\n"), ("medias.csv", &means)]).await?;
         until_state(&lab, "done").await?;
+        // What is finished stays when later files have faults, and goes on.
         lab.drop_files(&[("pods.csv", FAULTY_PODS)]).await?;
         until_state(&lab, "refused").await?;
+        let report = lab.text_of("[data-testid='replay-report']").await?;
+        ensure!(report.contains("sigue siendo de los archivos anteriores"), "{report}");
+        let shown = lab.text_of("[data-testid='values-alloc']").await?;
+        ensure!(shown.contains("FGD"), "the replay is gone: {shown}");
+        lab.expect_accessible().await?;
+        lab.click("ties-random").await?;
+        until_address(&lab, "ties=random").await?;
+        lab.click("replay-back").await?;
+        until_state(&lab, "done").await?;
+        ensure!(lab.js("return document.activeElement.id").await? == "main", "the focus is lost");
         lab.expect_clean().await
     });
 }

@@ -53,6 +53,7 @@ pub fn ReplayPage() -> impl IntoView {
             <Notices/>
             <Failure/>
             <Show when=move || is_ready.get() fallback=|| view! { <DropPanel/> <Report/> <Promise/> }>
+                <Report/>
                 <div class="replay-stage">
                     <div class="replay-column">
                         <Controls/>
@@ -86,7 +87,7 @@ fn state(replay: Replay) -> &'static str {
         Files::Wanting => "empty",
         Files::Reading => "reading",
         Files::Refused(_) | Files::Lost(_) => "refused",
-        Files::Ready(_) => match replay.overall() {
+        Files::Ready => match replay.overall() {
             (_, false) => "running",
             (share, true) if share >= 1.0 => "done",
             _ => "stopped",

@@ -5,6 +5,7 @@ use residua::replay::files::FileKind;
 use residua::workload::openb;
 use wasm_bindgen::JsCast;
 
+use super::focus;
 use super::trace::{Counts, Findings};
 use crate::i18n::{Text, use_text};
 use crate::numbers::use_numbers;
@@ -45,7 +46,7 @@ fn status(replay: Replay, text: Text) -> String {
         Files::Reading => text.t("replay.reading"),
         Files::Lost(name) => text.tf("replay.lost", &[("file", name)]),
         Files::Refused(_) => text.t("replay.refused"),
-        Files::Ready(_) => String::new(),
+        Files::Ready => String::new(),
         Files::Wanting => match (has(FileKind::Nodes), has(FileKind::Pods)) {
             (true, false) => text.t("replay.needs_pods"),
             (false, true) => text.t("replay.needs_nodes"),
@@ -155,21 +156,47 @@ fn LeftOuts() -> impl IntoView {
     }
 }
 
-/// What is wrong with the files: by file, row, column, value and reason.
+/// What is wrong with the files: by file, row, column, value and reason. What came of the files before them stays.
 #[component]
 pub fn Report() -> impl IntoView {
     let (replay, text) = (use_replay(), use_text());
+    let still = move || {
+        replay.loaded().map(|_| {
+            view! {
+                <p>{text.t("replay.still")}</p>
+                <button
+                    type="button"
+                    class="button"
+                    data-testid="replay-back"
+                    on:click=move |_| {
+                        focus::to_main();
+                        replay.go_back();
+                    }
+                >
+                    {text.t("replay.back")}
+                </button>
+            }
+        })
+    };
     view! {
         {move || match replay.files.get() {
-            Files::Refused(findings) => Some(view! {
+            Files::Refused(findings) => view! {
                 <section class="panel report" data-testid="replay-report">
                     <h2>{text.t("trace.refused")}</h2>
                     <p>{text.t("replay.correct")}</p>
                     <Counts counts=openb::count(&findings)/>
                     <Findings findings=findings open=true/>
+                    {still()}
                 </section>
-            }),
-            _ => None,
+            }.into_any(),
+            // Where there is nothing else to see, it stands beside the place to drop files.
+            Files::Lost(name) if replay.loaded().is_some() => view! {
+                <section class="panel report" data-testid="replay-report">
+                    <p>{text.tf("replay.lost", &[("file", &name)])}</p>
+                    {still()}
+                </section>
+            }.into_any(),
+            _ => ().into_any(),
         }}
     }
 }
@@ -199,6 +226,9 @@ pub fn FilesPanel() -> impl IntoView {
     view! {
         <section class="panel files-panel" aria-labelledby="files-title" data-testid="replay-files">
             <h2 id="files-title">{move || text.t("replay.files")}</h2>
+            <p class="drop-status" role="status">
+                {move || replay.files.with(|files| *files == Files::Reading).then(|| text.t("replay.reading"))}
+            </p>
             <FileList/>
             {move || notes().map(|lines| {
                 lines.into_iter().map(|line| view! { <p class="note" data-testid="replay-note">{line}</p> }).collect_view()
