@@ -160,9 +160,16 @@ fn Problem(issue: Issue) -> impl IntoView {
 #[component]
 fn Failure(lane: usize, message: String) -> impl IntoView {
     let (lab, text) = (use_lab(), use_text());
+    // Whether any other lane goes on, or has come to its end.
+    let are_others = Memo::new(move |_| {
+        (0..lab.lanes()).filter(|other| *other != lane).any(|other| {
+            let is_gone = |progress: &Progress| matches!(progress, Progress::Failed(_) | Progress::Refused(_));
+            !lab.watches[other].progress.with(is_gone)
+        })
+    });
     view! {
         <div class="failure" role="alert">
-            <p>{move || text.t("lane.failed")}</p>
+            <p>{move || if are_others.get() { text.t("lane.failed") } else { text.t("lane.failed_alone") }}</p>
             <Reason message=message/>
             <button
                 type="button"
