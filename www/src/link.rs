@@ -78,6 +78,8 @@ pub enum Trouble {
     TooManyLanes(usize),
     /// A key this version does not know, or a value that is none.
     Unknown { key: String, written: String },
+    /// A key that stands more than once; its first value is used.
+    Repeated(String),
     /// Made by another version.
     OtherVersion(String),
     /// A time after the end of the run, in simulated milliseconds.
@@ -89,7 +91,8 @@ pub enum Trouble {
 /// Reads a fragment, with or without its `#`.
 pub fn parse(fragment: &str) -> (Link, Vec<Trouble>) {
     let mut troubles = Vec::new();
-    let pairs = fragment::pairs(fragment);
+    let (pairs, repeated) = fragment::pairs(fragment);
+    troubles.extend(repeated.into_iter().map(Trouble::Repeated));
     let value = |wanted: &str| pairs.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_str());
 
     if let Some(version) = value("v").filter(|version| *version != VERSION) {
@@ -143,6 +146,8 @@ pub fn parse(fragment: &str) -> (Link, Vec<Trouble>) {
         let written = value("from").unwrap_or_default().to_owned();
         troubles.push(Trouble::Unknown { key: "from".to_owned(), written });
     }
+    // What bears on the run comes before what means nothing.
+    troubles.sort_by_key(|trouble| matches!(trouble, Trouble::Unknown { .. }));
     (link, troubles)
 }
 
@@ -310,6 +315,13 @@ mod tests {
         assert_eq!(link.settings.schedulers, ["ragp-io"]);
         assert_eq!(link.settings.seed, 42);
         assert_eq!(troubles.len(), 8);
+    }
+
+    #[wasm_bindgen_test]
+    fn of_a_key_that_stands_twice_the_first_is_used_and_it_is_said() {
+        let (link, troubles) = parse("s=a&nodes=8&nodes=16&s=b&s=c");
+        assert_eq!((link.settings.scenario.as_str(), link.settings.nodes), ("a-balanced", 8));
+        assert_eq!(troubles, ["nodes", "s"].map(|key| Trouble::Repeated(key.to_owned())));
     }
 
     #[wasm_bindgen_test]

@@ -96,6 +96,8 @@ pub enum Trouble {
     UnknownPolicy(String),
     /// A key this version does not know, or a value that is none.
     Unknown { key: String, written: String },
+    /// A key that stands more than once; its first value is used.
+    Repeated(String),
     /// Made by another version.
     OtherVersion(String),
 }
@@ -104,7 +106,8 @@ pub enum Trouble {
 pub fn parse(fragment: &str) -> (Link, Vec<Trouble>) {
     let mut troubles = Vec::new();
     let mut link = Link::default();
-    let pairs = fragment::pairs(fragment);
+    let (pairs, repeated) = fragment::pairs(fragment);
+    troubles.extend(repeated.into_iter().map(Trouble::Repeated));
     let value = |wanted: &str| pairs.iter().find(|(key, _)| key == wanted).map(|(_, value)| value.as_str());
     // First, because it decides which policies there are.
     link.settings.extra = value("x") == Some("1");
@@ -144,6 +147,8 @@ pub fn parse(fragment: &str) -> (Link, Vec<Trouble>) {
     if !settings.policies().iter().any(|entry| entry.id() == settings.shown) {
         settings.shown = settings.policies().last().map_or_else(String::new, Entry::id);
     }
+    // What bears on the run comes before what means nothing.
+    troubles.sort_by_key(|trouble| matches!(trouble, Trouble::Unknown { .. }));
     (link, troubles)
 }
 

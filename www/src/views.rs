@@ -15,6 +15,7 @@ pub mod lane;
 pub mod legend;
 #[cfg(test)]
 mod mounted;
+pub mod notices;
 pub mod page;
 pub mod replay;
 pub mod replay_controls;
@@ -40,6 +41,7 @@ pub const SOURCES: &[(&str, &str)] = &[
     ("kpis.rs", include_str!("views/kpis.rs")),
     ("lane.rs", include_str!("views/lane.rs")),
     ("legend.rs", include_str!("views/legend.rs")),
+    ("notices.rs", include_str!("views/notices.rs")),
     ("page.rs", include_str!("views/page.rs")),
     ("replay.rs", include_str!("views/replay.rs")),
     ("replay_controls.rs", include_str!("views/replay_controls.rs")),

@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use super::calculator::Calculator;
 use super::curves::Curves;
 use super::field::{allowed, label, written};
-use super::focus;
 use super::headline::Headline;
 use super::lane::Lanes;
 use super::legend::{Legend, StatesLine, UsesLine};
+use super::notices::{Notices, cut, unknown};
 use super::setup::{LaneTools, Setup};
 use super::topbar::TopBar;
 use super::transport::Transport;
@@ -18,7 +18,7 @@ use crate::clock::hours_minutes;
 use crate::i18n::{Text, use_text};
 use crate::lab::{Lab, Progress, use_lab};
 use crate::link::Trouble;
-use crate::numbers::{Numbers, use_numbers};
+use crate::numbers::Numbers;
 use crate::route::{self, Place};
 
 /// Everything.
@@ -45,7 +45,7 @@ pub fn Page() -> impl IntoView {
         <main id="main" tabindex="-1" node_ref=main data-testid="lab" data-state=move || state(lab)>
             <Headline/>
             <Transport/>
-            <Notices/>
+            <Notices troubles=lab.troubles explained=explained testid="notice"/>
             <div class="stage">
                 <div class="column">
                     <section class="compare" aria-labelledby="compare-title">
@@ -102,41 +102,6 @@ fn since(lab: Lab, text: Text) -> String {
     }
 }
 
-/// What was wrong with the link.
-#[component]
-fn Notices() -> impl IntoView {
-    let (lab, text, numbers) = (use_lab(), use_text(), use_numbers());
-    view! {
-        <Show when=move || !lab.troubles.with(Vec::is_empty)>
-            <section class="notice" role="alert" data-testid="notice">
-                <div>
-                    <p><b>{move || text.t("notice.title")}</b></p>
-                    <ul>
-                        {move || {
-                            lab.troubles
-                                .get()
-                                .into_iter()
-                                .map(|trouble| view! { <li>{explained(text, numbers, &trouble)}</li> })
-                                .collect_view()
-                        }}
-                    </ul>
-                </div>
-                <button
-                    type="button"
-                    class="button"
-                    data-testid="notice-close"
-                    on:click=move |_| {
-                        focus::to_main();
-                        lab.troubles.set(Vec::new());
-                    }
-                >
-                    {move || text.t("notice.close")}
-                </button>
-            </section>
-        </Show>
-    }
-}
-
 /// A trouble in words: what stood in the link, what is allowed, what is used instead.
 fn explained(text: Text, numbers: Numbers, trouble: &Trouble) -> String {
     match trouble {
@@ -151,7 +116,7 @@ fn explained(text: Text, numbers: Numbers, trouble: &Trouble) -> String {
                 &[
                     ("field", &label(text, *field)),
                     ("key", field.key()),
-                    ("value", value),
+                    ("value", &cut(value)),
                     ("allowed", &allowed(text, numbers, *field)),
                     ("used", &used),
                 ],
@@ -162,15 +127,16 @@ fn explained(text: Text, numbers: Numbers, trouble: &Trouble) -> String {
             &[
                 ("field", &label(text, *field)),
                 ("key", field.key()),
-                ("value", written),
+                ("value", &cut(written)),
                 ("allowed", &allowed(text, numbers, *field)),
             ],
         ),
-        Trouble::UnknownScenario(value) => text.tf("notice.scenario", &[("value", value)]),
-        Trouble::UnknownScheduler(value) => text.tf("notice.scheduler", &[("value", value)]),
+        Trouble::UnknownScenario(value) => text.tf("notice.scenario", &[("value", &cut(value))]),
+        Trouble::UnknownScheduler(value) => text.tf("notice.scheduler", &[("value", &cut(value))]),
         Trouble::TooManyLanes(count) => text.tf("notice.lanes", &[("n", &count.to_string())]),
-        Trouble::Unknown { key, written } => text.tf("notice.unknown", &[("key", key), ("value", written)]),
-        Trouble::OtherVersion(version) => text.tf("notice.version", &[("version", version)]),
+        Trouble::Unknown { key, written } => unknown(text, key, written),
+        Trouble::Repeated(key) => text.tf("notice.repeated", &[("key", &cut(key))]),
+        Trouble::OtherVersion(version) => text.tf("notice.version", &[("version", &cut(version))]),
         Trouble::PastTheEnd { written, end } => {
             text.tf("notice.past", &[("value", &hours_minutes(*written)), ("end", &hours_minutes(*end))])
         }

@@ -7,6 +7,7 @@ use residua::schedulers::Entry;
 use super::drop::on_files;
 use super::failure::Reason;
 use super::focus;
+use super::notices::{Notices, cut, unknown};
 use super::replay_controls::{Controls, Policies};
 use super::replay_figures::Figures;
 use super::replay_files::{DropPanel, FilesPanel, Report};
@@ -50,7 +51,8 @@ pub fn ReplayPage() -> impl IntoView {
         <TopBar/>
         <main id="main" class="replay" tabindex="-1" node_ref=main data-testid="replay" data-state=move || state(replay)>
             <Head/>
-            <Notices/>
+            <Notices troubles=replay.troubles explained=explained testid="replay-notice"/>
+            <Missing/>
             <Failure/>
             <Show when=move || is_ready.get() fallback=|| view! { <DropPanel/> <Report/> <Promise/> }>
                 <Report/>
@@ -235,10 +237,10 @@ fn Promise() -> impl IntoView {
     }
 }
 
-/// What was wrong with the link, and which files it was made with.
+/// Which files the link was made with, as long as they are not here.
 #[component]
-fn Notices() -> impl IntoView {
-    let (replay, text, numbers) = (use_replay(), use_text(), use_numbers());
+fn Missing() -> impl IntoView {
+    let (replay, text) = (use_replay(), use_text());
     let missing = move || {
         let made = replay.missing.get()?;
         let other = replay.loaded();
@@ -253,32 +255,6 @@ fn Notices() -> impl IntoView {
         })
     };
     view! {
-        <Show when=move || !replay.troubles.with(Vec::is_empty)>
-            <section class="notice" role="alert" data-testid="replay-notice">
-                <div>
-                    <p><b>{move || text.t("notice.title")}</b></p>
-                    <ul>
-                        {move || {
-                            let troubles = replay.troubles.get().into_iter();
-                            troubles
-                                .map(|trouble| view! { <li>{explained(text, numbers, &trouble)}</li> })
-                                .collect_view()
-                        }}
-                    </ul>
-                </div>
-                <button
-                    type="button"
-                    class="button"
-                    data-testid="notice-close"
-                    on:click=move |_| {
-                        focus::to_main();
-                        replay.troubles.set(Vec::new());
-                    }
-                >
-                    {move || text.t("notice.close")}
-                </button>
-            </section>
-        </Show>
         {move || missing().map(|words| view! {
             <p class="replay-missing" role="status" data-testid="replay-missing">{words}</p>
         })}
@@ -293,15 +269,16 @@ fn explained(text: Text, numbers: Numbers, trouble: &Trouble) -> String {
             "replay.notice.range",
             &[
                 ("key", key),
-                ("value", written),
+                ("value", &cut(written)),
                 ("least", &number(*least)),
                 ("most", &number(*most)),
                 ("used", &number(*used)),
             ],
         ),
-        Trouble::UnknownPolicy(name) => text.tf("replay.notice.policy", &[("value", name)]),
-        Trouble::Unknown { key, written } => text.tf("notice.unknown", &[("key", key), ("value", written)]),
-        Trouble::OtherVersion(version) => text.tf("notice.version", &[("version", version)]),
+        Trouble::UnknownPolicy(name) => text.tf("replay.notice.policy", &[("value", &cut(name))]),
+        Trouble::Unknown { key, written } => unknown(text, key, written),
+        Trouble::Repeated(key) => text.tf("notice.repeated", &[("key", &cut(key))]),
+        Trouble::OtherVersion(version) => text.tf("notice.version", &[("version", &cut(version))]),
     }
 }
 
