@@ -18,6 +18,12 @@ pub fn context(canvas: &HtmlCanvasElement) -> Option<CanvasRenderingContext2d> {
     canvas.get_context("2d").ok()??.dyn_into().ok()
 }
 
+/// Whether this browser lets the page draw at all.
+pub fn is_possible() -> bool {
+    let canvas = web_sys::window().and_then(|window| window.document()?.create_element("canvas").ok());
+    canvas.and_then(|canvas| canvas.dyn_into().ok()).is_some_and(|canvas| context(&canvas).is_some())
+}
+
 /// Gives a canvas `width` × `height` CSS pixels and as many of its own as the screen has in that place, and lets
 /// marks be drawn in CSS pixels. Clears it. Does nothing but clear if it has that size already.
 pub fn fit(canvas: &HtmlCanvasElement, width: f64, height: f64, ratio: f64) -> Option<CanvasRenderingContext2d> {

@@ -1,10 +1,11 @@
-//! What was wrong with the link.
+//! What was wrong with the link, and what the browser lacks.
 
 use leptos::prelude::*;
 
 use super::focus;
 use crate::i18n::{Text, use_text};
 use crate::numbers::{Numbers, use_numbers};
+use crate::paint;
 
 /// Troubles that are told one by one: a link may have thousands, and the page stands below them.
 const MOST: usize = 6;
@@ -49,6 +50,15 @@ pub fn Notices<T: Clone + Send + Sync + 'static>(
             </section>
         </Show>
     }
+}
+
+/// Says so where nothing can be drawn: else the places of nodes and curves would be empty without a word.
+#[component]
+pub fn NoDrawing() -> impl IntoView {
+    let text = use_text();
+    (!paint::is_possible()).then(|| {
+        view! { <p class="notice" role="alert" data-testid="no-drawing">{move || text.t("notice.canvas")}</p> }
+    })
 }
 
 /// What stands in a link, cut where it is too long to be shown.

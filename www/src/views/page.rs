@@ -9,7 +9,7 @@ use super::field::{allowed, label, written};
 use super::headline::Headline;
 use super::lane::Lanes;
 use super::legend::{Legend, StatesLine, UsesLine};
-use super::notices::{Notices, cut, unknown};
+use super::notices::{NoDrawing, Notices, cut, unknown};
 use super::setup::{LaneTools, Setup};
 use super::topbar::TopBar;
 use super::transport::Transport;
@@ -45,6 +45,7 @@ pub fn Page() -> impl IntoView {
         <main id="main" tabindex="-1" node_ref=main data-testid="lab" data-state=move || state(lab)>
             <Headline/>
             <Transport/>
+            <NoDrawing/>
             <Notices troubles=lab.troubles explained=explained testid="notice"/>
             <div class="stage">
                 <div class="column">

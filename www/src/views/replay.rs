@@ -7,7 +7,7 @@ use residua::schedulers::Entry;
 use super::drop::on_files;
 use super::failure::Reason;
 use super::focus;
-use super::notices::{Notices, cut, unknown};
+use super::notices::{NoDrawing, Notices, cut, unknown};
 use super::replay_controls::{Controls, Policies};
 use super::replay_figures::Figures;
 use super::replay_files::{DropPanel, FilesPanel, Report};
@@ -51,6 +51,7 @@ pub fn ReplayPage() -> impl IntoView {
         <TopBar/>
         <main id="main" class="replay" tabindex="-1" node_ref=main data-testid="replay" data-state=move || state(replay)>
             <Head/>
+            <NoDrawing/>
             <Notices troubles=replay.troubles explained=explained testid="replay-notice"/>
             <Missing/>
             <Failure/>
