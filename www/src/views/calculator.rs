@@ -87,8 +87,11 @@ pub fn Calculator() -> impl IntoView {
         match (share.is_finite(), live()) {
             (false, _) => NOTHING.to_owned(),
             (true, false) => numbers.percent_short(share, Field::Waste.digits()),
-            // A measured share has no last digit.
-            (true, true) => format!("≈\u{202f}{}", numbers.percent_short(share, 3)),
+            // A measured share has no last digit; as many as beside the lanes, and a small one two.
+            (true, true) => {
+                let digits = if share.abs() < 0.01 { 2 } else { 1 };
+                format!("≈\u{202f}{}", numbers.percent_short(share, digits))
+            }
         }
     };
 
