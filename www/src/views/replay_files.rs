@@ -116,7 +116,10 @@ fn FileList(#[prop(optional)] is_full: bool) -> impl IntoView {
                             aria-label=move || {
                                 text.tf("replay.remove_file", &[("file", &name().unwrap_or_default())])
                             }
-                            on:click=move |_| replay.remove(kind)
+                            on:click=move |_| {
+                                focus::to("file-list");
+                                replay.remove(kind);
+                            }
                         >
                             {move || text.t("replay.remove")}
                         </button>
@@ -125,7 +128,11 @@ fn FileList(#[prop(optional)] is_full: bool) -> impl IntoView {
             </Show>
         }
     };
-    view! { <ul class="file-list">{FileKind::ALL.map(row).collect_view()}</ul> }
+    view! {
+        <ul class="file-list" id="file-list" tabindex="-1" aria-label=move || text.t("replay.files")>
+            {FileKind::ALL.map(row).collect_view()}
+        </ul>
+    }
 }
 
 /// Files that were not taken.
