@@ -90,7 +90,7 @@ pub fn Calculator() -> impl IntoView {
             // A measured share has no last digit; as many as beside the lanes, and a small one two.
             (true, true) => {
                 let digits = if share.abs() < 0.01 { 2 } else { 1 };
-                format!("≈\u{202f}{}", numbers.percent_short(share, digits))
+                format!("≈\u{202f}{}", numbers.percent(share, digits))
             }
         }
     };
