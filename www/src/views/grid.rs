@@ -488,10 +488,7 @@ pub fn NodeTable(lane: usize) -> impl IntoView {
                         <th scope="col">{move || text.t("grid.column_state")}</th>
                         {glyph::AXES
                             .into_iter()
-                            .zip(glyph::AXIS_NAMES)
-                            .map(|(dim, short)| view! {
-                                <th scope="col"><abbr title=move || dim_name(text, dim)>{short}</abbr></th>
-                            })
+                            .map(|dim| view! { <th scope="col">{move || dim_name(text, dim)}</th> })
                             .collect_view()}
                     </tr>
                 </thead>
