@@ -88,7 +88,7 @@ pub fn UsesLine() -> impl IntoView {
 pub fn StatesLine() -> impl IntoView {
     let text = use_text();
     view! {
-        <ul class="uses-line" aria-label=move || text.t("lane.states") data-testid="states-line">
+        <ul class="uses-line states-line" aria-label=move || text.t("lane.states") data-testid="states-line">
             {NodeState::ALL
                 .into_iter()
                 .filter(|state| *state != NodeState::Offline)
