@@ -1,57 +1,37 @@
-//! Curves over simulated time: axes with round ticks, lines told apart by colour, dashes and end signs, a cursor.
+//! Curves over simulated time: axes with round ticks, lines told apart by colour, dashes and end signs.
 //!
-//! The chart does not know what it shows: titles, units and the writing of numbers come from the caller. The cursor
-//! is drawn apart from the curves, so that a surface with the curves can stay while the cursor moves.
+//! The chart does not know what it shows: units and the writing of numbers come from the caller.
 
 mod thinning;
 
-use crate::stage::marks::{Anchor, Mark, Paint, Point, Stroke};
+use crate::stage::marks::{Mark, Paint, Point};
 use crate::stage::palette::{LineStyle, Palette};
-use crate::stage::plot::{End, LETTER_WIDTH, Plane, curve, dot, nice, text};
+use crate::stage::plot::{End, LETTER_WIDTH, Plane, curve, nice};
 use thinning::{runs, thinned};
 
 /// One curve.
 #[derive(Clone, Copy, Debug)]
 pub struct Series<'a> {
-    /// What it is called at its end.
-    pub label: &'a str,
     /// One value a step from hour 0; NaN leaves a gap.
     pub values: &'a [f64],
     /// How it looks.
     pub style: LineStyle,
 }
 
-/// A reported range, drawn behind the curves.
-#[derive(Clone, Copy, Debug)]
-pub struct Band<'a> {
-    /// Its lower end.
-    pub low: f64,
-    /// Its upper end.
-    pub high: f64,
-    /// Whose it is.
-    pub label: &'a str,
-}
-
 /// A chart to be drawn.
 pub struct Chart<'a> {
     /// Width and height in pixels.
     pub size: Point,
-    /// What is shown, with its unit: written above the vertical axis.
-    pub title: &'a str,
     /// The last hour of the horizontal axis, which starts at 0.
     pub hours: f64,
     /// Hours from one value to the next; the last value may come sooner, at `hours`.
     pub step: f64,
     /// The curves, back to front.
     pub series: &'a [Series<'a>],
-    /// A reported range.
-    pub band: Option<Band<'a>>,
     /// Hours at the start that are not measured; shaded. 0: none.
     pub warm_up: f64,
     /// The vertical axis ends at least here; it starts at 0.
     pub least_top: f64,
-    /// Whether curves carry their labels at the right.
-    pub end_labels: bool,
     /// Writes a value of the vertical axis.
     pub write_value: &'a dyn Fn(f64) -> String,
     /// Writes an hour.
@@ -60,7 +40,7 @@ pub struct Chart<'a> {
 
 impl core::fmt::Debug for Chart<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Chart").field("size", &self.size).field("title", &self.title).finish_non_exhaustive()
+        f.debug_struct("Chart").field("size", &self.size).finish_non_exhaustive()
     }
 }
 
@@ -82,15 +62,9 @@ impl Chart<'_> {
         let (step, ticks) = self.value_ticks();
         let peak = step * f64::from(ticks);
         let widest = (0..=ticks).map(|k| (self.write_value)(f64::from(k) * step).chars().count()).max().unwrap_or(0);
-        let labels = if self.end_labels {
-            self.series.iter().map(|series| series.label.chars().count()).max().unwrap_or(0)
-        } else {
-            0
-        };
         let left = (widest as f64 * LETTER_WIDTH + 8.0).min(self.size[0] / 3.0);
-        let margin = if labels > 0 { 16.0 + labels as f64 * LETTER_WIDTH } else { 10.0 };
-        let right = (self.size[0] - margin).max(left + 1.0);
-        let top = if self.title.is_empty() { 8.0 } else { 20.0 };
+        let right = (self.size[0] - 10.0).max(left + 1.0);
+        let top = 8.0;
         let bottom = (self.size[1] - 18.0).max(top + 1.0);
         Plane { left, right, top, bottom, across: (0.0, self.hours), up: (0.0, peak) }
     }
@@ -102,7 +76,6 @@ impl Chart<'_> {
             .iter()
             .flat_map(|series| series.values)
             .copied()
-            .chain(self.band.map(|band| band.high))
             .filter(|value| value.is_finite())
             .fold(self.least_top, f64::max);
         let wanted = (self.size[1] / 44.0).clamp(2.0, 6.0);
@@ -116,40 +89,22 @@ impl Chart<'_> {
         (index as f64 * self.step).min(self.hours)
     }
 
-    /// Position of the last value at or before an hour.
-    #[must_use]
-    pub fn index_at(&self, hour: f64) -> usize {
-        if hour >= self.hours && self.step > 0.0 {
-            return libm::ceil(self.hours / self.step - 1e-9) as usize;
-        }
-        let index = libm::floor(hour / self.step + 1e-9);
-        if index.is_finite() && index > 0.0 { index as usize } else { 0 }
-    }
-
-    /// What each curve says at an hour: the value at or before it, `None` where there is none.
-    #[must_use]
-    pub fn values_at(&self, hour: f64) -> Vec<Option<f64>> {
-        let index = self.index_at(hour);
-        self.series.iter().map(|series| series.values.get(index).copied().filter(|value| value.is_finite())).collect()
-    }
-
-    /// Everything but the cursor, back to front.
+    /// Everything, back to front.
     #[must_use]
     pub fn marks(&self, palette: &Palette) -> Vec<Mark> {
         let layout = self.layout();
         let mut marks = Vec::new();
-        self.grounds(&layout, palette, &mut marks);
+        self.warm_up(&layout, palette, &mut marks);
         self.axes(&layout, palette, &mut marks);
         for series in self.series {
             self.curve(series, &layout, palette, &mut marks);
         }
-        self.band_label(&layout, palette, &mut marks);
         self.ends(&layout, palette, &mut marks);
         marks
     }
 
-    /// The warm-up and the reported range.
-    fn grounds(&self, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
+    /// What is not measured.
+    fn warm_up(&self, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
         if self.warm_up > 0.0 {
             let right = layout.x(self.warm_up.min(self.hours));
             marks.push(Mark::Rect {
@@ -159,29 +114,6 @@ impl Chart<'_> {
                 stroke: None,
             });
         }
-        if let Some(band) = &self.band {
-            let (high, low) = (layout.y(band.high), layout.y(band.low));
-            marks.push(Mark::Rect {
-                at: [layout.left, high],
-                size: [layout.right - layout.left, low - high],
-                fill: Some(Paint::Solid(palette.band)),
-                stroke: None,
-            });
-        }
-    }
-
-    /// Whose the reported range is, readable over the curves.
-    fn band_label(&self, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
-        let Some(band) = self.band.filter(|band| !band.label.is_empty()) else { return };
-        let width = band.label.chars().count() as f64 * LETTER_WIDTH;
-        let [x, y] = [layout.right - 4.0, layout.y(band.high) + 11.0];
-        marks.push(Mark::Rect {
-            at: [x - width - 2.0, y - 10.0],
-            size: [width + 4.0, 13.0],
-            fill: Some(Paint::Solid(palette.background.with_alpha(217))),
-            stroke: None,
-        });
-        marks.push(text([x, y], band.label, Anchor::End, palette.text));
     }
 
     fn axes(&self, layout: &Plane, palette: &Palette, marks: &mut Vec<Mark>) {
@@ -196,9 +128,6 @@ impl Chart<'_> {
         for k in 0..=count {
             let hour = f64::from(k) * step;
             layout.tick_across(hour, &(self.write_hour)(hour), palette, marks);
-        }
-        if !self.title.is_empty() {
-            marks.push(text([2.0, 11.0], self.title, Anchor::Start, palette.text));
         }
     }
 
@@ -215,26 +144,9 @@ impl Chart<'_> {
             let last = series.values.iter().rposition(|value| value.is_finite())?;
             Some([layout.x(self.hour_of(last)), layout.y(series.values[last])])
         };
-        let ends = self
-            .series
-            .iter()
-            .filter_map(|series| end(series).map(|at| End { label: series.label, style: series.style, at }));
-        layout.ends(ends.collect(), self.end_labels, palette, marks);
-    }
-
-    /// The cursor at an hour: a line, and a dot on each curve that has a value there.
-    #[must_use]
-    pub fn cursor(&self, hour: f64, palette: &Palette) -> Vec<Mark> {
-        let layout = self.layout();
-        let x = layout.x(hour.clamp(0.0, self.hours));
-        let mut marks = vec![layout.upright(x, palette.cursor)];
-        for (series, value) in self.series.iter().zip(self.values_at(hour)) {
-            if let Some(value) = value {
-                let edge = Stroke::solid(palette.cursor, 1.0);
-                marks.push(dot([x, layout.y(value)], 3.0, series.style, edge, palette));
-            }
-        }
-        marks
+        let ends =
+            self.series.iter().filter_map(|series| end(series).map(|at| End { label: "", style: series.style, at }));
+        layout.ends(ends.collect(), false, palette, marks);
     }
 }
 
@@ -244,19 +156,16 @@ mod tests {
 
     use super::*;
     use crate::stage::palette::line_style;
-    use crate::stage::plot::{LABEL_PITCH, WIDTH};
+    use crate::stage::plot::WIDTH;
 
     fn chart<'a>(series: &'a [Series<'a>], size: Point) -> Chart<'a> {
         Chart {
             size,
-            title: "Fragmentation",
             hours: 30.0,
             step: 1.0 / 60.0,
             series,
-            band: None,
             warm_up: 6.0,
             least_top: 0.0,
-            end_labels: true,
             write_value: &|value| format!("{value:.2}"),
             write_hour: &|hour| format!("{hour} h"),
         }
@@ -278,14 +187,8 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_reads_the_value_at_or_before_it() {
-        let values: Vec<f64> = (0..=1800).map(f64::from).collect();
-        let series = [Series { label: "a", values: &values, style: line_style("ragp-io") }];
-        let chart = chart(&series, [600.0, 200.0]);
-        for (hour, value) in [(0.0, 0.0), (1.0, 60.0), (1.0 + 0.9 / 60.0, 60.0), (29.999, 1799.0), (30.0, 1800.0)] {
-            assert_eq!(chart.values_at(hour), [Some(value)], "{hour}");
-        }
-        let layout = chart.layout();
+    fn a_place_is_an_hour_inside_the_axis() {
+        let layout = chart(&[], [600.0, 200.0]).layout();
         assert!((layout.value_at(layout.x(12.5)) - 12.5).abs() < 1e-9);
         assert_eq!(layout.value_at(-50.0), 0.0);
         assert_eq!(layout.value_at(5000.0), 30.0);
@@ -293,13 +196,11 @@ mod tests {
 
     #[test]
     fn nothing_to_show_is_an_empty_chart() {
-        let series = [Series { label: "a", values: &[f64::NAN], style: line_style("x") }];
+        let series = [Series { values: &[f64::NAN], style: line_style("x") }];
         for series in [&series[..], &[]] {
             let mut chart = chart(series, [300.0, 120.0]);
             chart.hours = 0.0;
             assert!(!chart.marks(&Palette::LIGHT).is_empty());
-            assert!(!chart.cursor(0.0, &Palette::LIGHT).is_empty());
-            assert!(chart.values_at(0.0).iter().all(Option::is_none));
         }
     }
 
@@ -310,7 +211,7 @@ mod tests {
             width in 1.0_f64..2000.0,
             height in 1.0_f64..800.0,
         ) {
-            let series = [Series { label: "scalar", values: &values, style: line_style("scalar-5d") }];
+            let series = [Series { values: &values, style: line_style("scalar-5d") }];
             let chart = chart(&series, [width, height]);
             let layout = chart.layout();
             for mark in chart.marks(&Palette::DARK) {
@@ -324,23 +225,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn end_labels_do_not_lie_on_each_other() {
-        let values = [[0.5; 10], [0.5; 10], [0.5; 10], [0.0; 10]];
-        let series: Vec<_> =
-            values.iter().map(|values| Series { label: "same", values, style: line_style("fgd-5d") }).collect();
-        let marks = chart(&series, [400.0, 150.0]).marks(&Palette::LIGHT);
-        let mut labels: Vec<f64> = marks
-            .iter()
-            .filter_map(|mark| match mark {
-                Mark::Text { text, at, .. } if text == "same" => Some(at[1]),
-                _ => None,
-            })
-            .collect();
-        labels.sort_by(f64::total_cmp);
-        assert_eq!(labels.len(), 4);
-        assert!(labels.windows(2).all(|pair| pair[1] - pair[0] >= LABEL_PITCH - 1e-9), "{labels:?}");
     }
 }

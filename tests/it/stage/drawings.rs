@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::{env, fs};
 
 use residua::resources::{DIMS, Dim, DimMask};
-use residua::stage::charts::{Band, Chart, Series};
+use residua::stage::charts::{Chart, Series};
 use residua::stage::marks::{Anchor, Mark};
 use residua::stage::palette::{Palette, line_style};
 use residua::stage::reel::{NodeFrame, NodeState};
@@ -125,24 +125,19 @@ fn a_chart_is_drawn_as_committed() {
     let ids = ["scalar-5d", "tetris-5d", "ragp-5d", "ragp-io"];
     let values: Vec<Vec<f64>> = (0..4).map(|lane| wave(f64::from(lane))).collect();
     let series: Vec<Series<'_>> =
-        ids.iter().zip(&values).map(|(id, values)| Series { label: id, values, style: line_style(id) }).collect();
+        ids.iter().zip(&values).map(|(id, values)| Series { values, style: line_style(id) }).collect();
     let chart = Chart {
         size: [560.0, 180.0],
-        title: "Fragmentation (share of the maximum)",
         hours: 30.0,
         step: 1.0 / 60.0,
         series: &series,
-        band: Some(Band { low: 0.04, high: 0.06, label: "reported in the article" }),
         warm_up: 6.0,
         least_top: 0.0,
-        end_labels: true,
         write_value: &|value| format!("{value:.2}"),
         write_hour: &|hour| format!("{hour} h"),
     };
     for (name, palette) in [("chart.svg", Palette::LIGHT), ("chart-dark.svg", Palette::DARK)] {
-        let mut marks = chart.marks(&palette);
-        marks.extend(chart.cursor(12.5, &palette));
-        check(name, &svg::document(560.0, 180.0, "A chart", palette.background, &marks));
+        check(name, &svg::document(560.0, 180.0, "A chart", palette.background, &chart.marks(&palette)));
     }
 }
 

@@ -305,24 +305,19 @@ fn ChartView(curve: Curve) -> impl IntoView {
         }
         let palette = theme.palette();
         if fresh && let Some(context) = paint::fit(&base, key.width, HEIGHT, key.ratio) {
-            let titles: Vec<String> = drawn.lines.iter().map(|line| scheduler_title(&line.scheduler)).collect();
             let series: Vec<Series<'_>> = drawn
                 .lines
                 .iter()
-                .zip(&titles)
-                .map(|(line, title)| Series { label: title, values: &line.means, style: line_style(&line.scheduler) })
+                .map(|line| Series { values: &line.means, style: line_style(&line.scheduler) })
                 .collect();
             let chart = Chart {
                 // Room at the right for half of the last hour's name.
                 size: [key.width - 6.0, HEIGHT],
-                title: "",
                 hours: drawn.hours,
                 step: drawn.step,
                 series: &series,
-                band: None,
                 warm_up: drawn.warm_up,
                 least_top: curve.least_top(),
-                end_labels: false,
                 write_value: &|value| curve.at_axis(numbers, value),
                 write_hour: &|hour| text.tf("curves.hour", &[("n", &numbers.short(hour, 1))]),
             };
