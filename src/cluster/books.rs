@@ -168,12 +168,6 @@ impl Cluster {
         self.used[Dim::Sto.index()][n] > self.storage[n] || self.used[Dim::Ioc.index()][n] > self.io_cpu[n]
     }
 
-    /// Number of tasks on the node.
-    #[must_use]
-    pub fn tasks_on(&self, node: NodeId) -> usize {
-        self.tenants[node.index()].len()
-    }
-
     /// GPUs of the whole cluster, in thousandths.
     #[must_use]
     pub fn total_gpu_milli(&self) -> i64 {
