@@ -108,6 +108,9 @@ pub fn composed_keys() -> Vec<String> {
     for value in replay_figures::Value::ALL {
         keys.extend(["", ".unit"].map(|part| format!("replay.figure.{}{part}", value.key())));
     }
+    keys.extend(
+        ["help.open", "page.copy", "replay.ties", "replay.view", "replay.stop", "replay.run"].map(str::to_owned),
+    );
     keys.extend(crate::route::Place::ALL.map(|place| format!("replay.place.{}", place.code())));
     for (group, names) in [
         ("promise", &["curves", "ties", "devices", "curves.text", "ties.text", "devices.text"][..]),

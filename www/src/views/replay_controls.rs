@@ -67,21 +67,12 @@ pub fn Controls() -> impl IntoView {
     });
     view! {
         <div class="replay-controls">
-            <div class="field">
-                <span class="label" id="ties-label">{move || text.t("replay.ties")}</span>
-                <div class="segments" role="group" aria-labelledby="ties-label">
-                    {[(false, "fixed"), (true, "random")].map(|(random, name)| view! {
-                        <button
-                            type="button"
-                            data-testid=format!("ties-{name}")
-                            aria-pressed=move || settings.with(|settings| settings.random_ties == random).to_string()
-                            on:click=move |_| settings.update(|settings| settings.random_ties = random)
-                        >
-                            {move || text.t(&format!("replay.ties.{name}"))}
-                        </button>
-                    }).collect_view()}
-                </div>
-            </div>
+            <Pair
+                name="ties"
+                of=["fixed", "random"]
+                is_second=Signal::derive(move || settings.with(|settings| settings.random_ties))
+                set=move |second| settings.update(|settings| settings.random_ties = second)
+            />
             <div class="field">
                 <label for="replay-order">{move || text.t("replay.order")}</label>
                 <select
@@ -104,21 +95,12 @@ pub fn Controls() -> impl IntoView {
                     }}
                 </select>
             </div>
-            <div class="field">
-                <span class="label" id="view-label">{move || text.t("replay.view")}</span>
-                <div class="segments" role="group" aria-labelledby="view-label">
-                    {[(false, "whole"), (true, "close")].map(|(close, name)| view! {
-                        <button
-                            type="button"
-                            data-testid=format!("view-{name}")
-                            aria-pressed=move || settings.with(|settings| settings.close == close).to_string()
-                            on:click=move |_| settings.update(|settings| settings.close = close)
-                        >
-                            {move || text.t(&format!("replay.view.{name}"))}
-                        </button>
-                    }).collect_view()}
-                </div>
-            </div>
+            <Pair
+                name="view"
+                of=["whole", "close"]
+                is_second=Signal::derive(move || settings.with(|settings| settings.close))
+                set=move |second| settings.update(|settings| settings.close = second)
+            />
             <div class="replay-go" id="replay-go" tabindex="-1">
                 {move || match phase.get() {
                     Phase::Running => view! {
@@ -127,35 +109,63 @@ pub fn Controls() -> impl IntoView {
                             value=move || overall.get().0
                             aria-label=text.t("replay.progress")
                         ></progress>
-                        <button
-                            type="button"
-                            class="button"
-                            data-testid="replay-stop"
-                            on:click=move |_| {
-                                focus::to("replay-go");
-                                replay.stop();
-                            }
-                        >
-                            {text.t("replay.stop")}
-                        </button>
+                        <Go name="stop" act=move || replay.stop()/>
                     }.into_any(),
-                    Phase::Short => view! {
-                        <button
-                            type="button"
-                            class="button button-main"
-                            data-testid="replay-run"
-                            on:click=move |_| {
-                                focus::to("replay-go");
-                                replay.resume();
-                            }
-                        >
-                            {text.t("replay.run")}
-                        </button>
-                    }.into_any(),
+                    Phase::Short => view! { <Go name="run" is_main=true act=move || replay.resume()/> }.into_any(),
                     Phase::Done => ().into_any(),
                 }}
             </div>
         </div>
+    }
+}
+
+/// A choice between two. Texts and test ids are made of `name` and the names in `of`.
+#[component]
+fn Pair(
+    name: &'static str,
+    of: [&'static str; 2],
+    is_second: Signal<bool>,
+    set: impl Fn(bool) + Copy + 'static,
+) -> impl IntoView {
+    let text = use_text();
+    let [first, second] = of;
+    let label = format!("{name}-label");
+    view! {
+        <div class="field">
+            <span class="label" id=label.clone()>{move || text.t(&format!("replay.{name}"))}</span>
+            <div class="segments" role="group" aria-labelledby=label>
+                {[(false, first), (true, second)].map(|(this, of)| view! {
+                    <button
+                        type="button"
+                        data-testid=format!("{name}-{of}")
+                        aria-pressed=move || (is_second.get() == this).to_string()
+                        on:click=move |_| set(this)
+                    >
+                        {move || text.t(&format!("replay.{name}.{of}"))}
+                    </button>
+                }).collect_view()}
+            </div>
+        </div>
+    }
+}
+
+/// A button that goes once it is pressed, because something else is to be done then; the focus stays in its place.
+#[component]
+fn Go(name: &'static str, #[prop(optional)] is_main: bool, act: impl Fn() + 'static) -> impl IntoView {
+    let text = use_text();
+    view! {
+        <button
+            type="button"
+            class="button"
+            class:button-main=is_main
+            data-testid=format!("replay-{name}")
+            on:click=move |_| {
+                focus::to("replay-go");
+                act();
+            }
+        >
+            {move || text.t(&format!("replay.{name}"))}
+        </button>
     }
 }
 

@@ -16,10 +16,9 @@ pub fn TopBar() -> impl IntoView {
     let (site, text, theme) = (use_site(), use_text(), use_theme());
     let other = move || text.lang.get().other();
     let switch = move |event: web_sys::MouseEvent| {
-        if event.ctrl_key() || event.meta_key() || event.shift_key() {
+        if !is_here(&event) {
             return;
         }
-        event.prevent_default();
         let lang = text.lang.get_untracked().other();
         store("residua-lang", lang.code());
         route::go(site.place.get_untracked(), lang, &site.link_now());
@@ -66,19 +65,45 @@ pub fn TopBar() -> impl IntoView {
                     }}
                 </button>
                 <Show when=move || site.place.get() == Place::Lab>
-                    <button
-                        type="button"
-                        class="icon-button"
-                        data-testid="help-open"
-                        aria-label=move || text.t("help.open")
-                        title=move || text.t("help.open")
-                        on:click=move |_| site.lab.help.set(true)
-                    >
+                    <SignButton testid="help-open" name="help.open" act=move || site.lab.help.set(true)>
                         <Icon path="M9 9a3 3 0 1 1 4.2 2.75c-.8.4-1.2 1-1.2 2V15M12 18v.5M12 3a9 9 0 1 0 0 18a9 9 0 1 0 0-18"/>
-                    </button>
+                    </SignButton>
                 </Show>
             </nav>
         </header>
+    }
+}
+
+/// Whether a click on a link means this page; then the browser does not follow the link by itself.
+fn is_here(event: &web_sys::MouseEvent) -> bool {
+    let is_here = !(event.ctrl_key() || event.meta_key() || event.shift_key());
+    if is_here {
+        event.prevent_default();
+    }
+    is_here
+}
+
+/// A button with a sign, whose name is its title.
+#[component]
+fn SignButton(
+    testid: &'static str,
+    /// Key of its name.
+    name: &'static str,
+    act: impl Fn() + 'static,
+    children: Children,
+) -> impl IntoView {
+    let text = use_text();
+    view! {
+        <button
+            type="button"
+            class="icon-button"
+            data-testid=testid
+            aria-label=move || text.t(name)
+            title=move || text.t(name)
+            on:click=move |_| act()
+        >
+            {children()}
+        </button>
     }
 }
 
@@ -87,10 +112,9 @@ pub fn TopBar() -> impl IntoView {
 fn PlaceLink(place: Place) -> impl IntoView {
     let (site, text) = (use_site(), use_text());
     let go = move |event: web_sys::MouseEvent| {
-        if event.ctrl_key() || event.meta_key() || event.shift_key() {
+        if !is_here(&event) {
             return;
         }
-        event.prevent_default();
         if site.place.get_untracked() != place {
             site.go(place, begin);
         }
@@ -155,7 +179,7 @@ fn CopyLink() -> impl IntoView {
         };
         set_timeout(end, std::time::Duration::from_secs(outcome.stay()));
     };
-    let copy = move |_| {
+    let copy = move || {
         let (place, lang) = (site.place.get_untracked(), text.lang.get_untracked());
         let (fragment, moment) = (site.link_now(), site.lab.clock.position());
         let origin = window().location().origin().unwrap_or_default();
@@ -178,20 +202,13 @@ fn CopyLink() -> impl IntoView {
     };
     view! {
         <div class="copy-link">
-            <button
-                type="button"
-                class="icon-button"
-                data-testid="copy-link"
-                aria-label=move || text.t("page.copy")
-                title=move || text.t("page.copy")
-                on:click=copy
-            >
+            <SignButton testid="copy-link" name="page.copy" act=copy>
                 {move || if state.get() == Copy::Done {
                     view! { <Icon path="M5 13l4 4L19 7"/> }
                 } else {
                     view! { <Icon path="M10 14a4 4 0 0 0 5.7 0l3-3a4 4 0 0 0-5.7-5.7l-1.2 1.2M14 10a4 4 0 0 0-5.7 0l-3 3a4 4 0 0 0 5.7 5.7l1.2-1.2"/> }
                 }}
-            </button>
+            </SignButton>
             // The tick is for the eye; that there is none has to be read.
             <p class=move || if state.get() == Copy::Refused { "copy-refused" } else { "sr" } role="status" data-testid="copy-said">
                 {move || match state.get() {
