@@ -502,6 +502,40 @@ fn a_bad_link_is_explained_and_still_works() {
 }
 
 #[test]
+fn of_a_link_full_of_errors_the_first_are_said() {
+    drive("junk-link", View::PHONE, |lab| async move {
+        let junk: String =
+            (0..3000).map(|n| format!("&junk{n}={}", "x".repeat(if n == 0 { 5000 } else { 3 }))).collect();
+        lab.open(&format!("es/lab#v=1&nodes=16&nodes=32{junk}")).await?;
+        lab.until_ready().await?;
+        let notice = lab.text("notice").await?;
+        for words in ["«nodes» aparece más de una vez", "junk1=xxx", "y 2995 más"] {
+            ensure!(notice.contains(words), "the notice does not say {words}: {notice}");
+        }
+        ensure!(notice.len() < 1000, "{} bytes", notice.len());
+        ensure!(lab.overflow().await? <= 0, "{}", lab.widest().await?);
+        lab.until("the first of two values is used", "location.hash.includes('nodes=16')").await?;
+        lab.expect_accessible().await?;
+        lab.expect_clean().await
+    });
+}
+
+#[test]
+fn a_browser_that_cannot_draw_is_told_so() {
+    drive("no-canvas", View::PHONE, |lab| async move {
+        lab.before_all("HTMLCanvasElement.prototype.getContext = () => null").await?;
+        for (path, ready) in [("en/lab", "lab"), ("es/replay", "replay")] {
+            lab.open(path).await?;
+            lab.until("the place is there", &format!("!!document.querySelector(\"[data-testid='{ready}']\")"))
+                .await?;
+            let told = lab.text("no-drawing").await?;
+            ensure!(told.contains("canvas"), "{told}");
+        }
+        lab.expect_clean().await
+    });
+}
+
+#[test]
 fn a_deep_link_works_where_the_host_answers_with_its_404_page() {
     drive("deep-link", View::DESKTOP, |lab| async move {
         let path = format!("es/lab{}", small_link());

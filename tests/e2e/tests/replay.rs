@@ -28,6 +28,14 @@ async fn until_address(lab: &Lab, part: &str) -> Result<()> {
     lab.until(&format!("the address has {part}"), &format!("location.hash.includes('{part}')")).await
 }
 
+/// Opens a place of the replay and has the sample's files run to the end.
+async fn replayed(lab: &Lab, path: &str) -> Result<()> {
+    lab.open(path).await?;
+    until_state(lab, "empty").await?;
+    lab.drop_files(&[("openb_pod_list_sample.csv", PODS), ("nodes.csv", NODES)]).await?;
+    until_state(lab, "done").await
+}
+
 /// JavaScript: by policy, what stands in a figure's list at the percentage that it names.
 fn shown(figure: &str) -> String {
     format!(
@@ -122,10 +130,7 @@ fn all_policies_show_the_numbers_of_the_command() {
 #[test]
 fn both_kinds_of_ties_are_ranked() {
     drive("replay-ties", View::DESKTOP, |lab| async move {
-        lab.open("en/replay#o=3&x=1").await?;
-        until_state(&lab, "empty").await?;
-        lab.drop_files(&[("openb_pod_list_sample.csv", PODS), ("nodes.csv", NODES)]).await?;
-        until_state(&lab, "done").await?;
+        replayed(&lab, "en/replay#o=3&x=1").await?;
         let (nodes, pods) = (sample("nodes.csv")?, sample("pods.csv")?);
         let arguments = ["replay", "--nodes", &nodes, "--pods", &pods, "--policy", "all", "--seed", "3", "--json"];
         // Both kinds of ties: the ranking has them all, and the figures follow the switch.
@@ -305,10 +310,7 @@ fn files_dropped_on_a_worker_that_breaks_are_looked_at_again() {
 #[test]
 fn a_stray_file_leaves_the_runs_alone() {
     drive("replay-stray", View::DESKTOP, |lab| async move {
-        lab.open("en/replay").await?;
-        until_state(&lab, "empty").await?;
-        lab.drop_files(&[("pods.csv", PODS), ("nodes.csv", NODES)]).await?;
-        until_state(&lab, "done").await?;
+        replayed(&lab, "en/replay").await?;
         lab.js("window.states = [];
             const replay = document.querySelector(\"[data-testid='replay']\");
             new MutationObserver(() => window.states.push(replay.dataset.state))
@@ -353,10 +355,7 @@ fn a_phone_shows_all_of_it_without_scrolling_sideways() {
 #[test]
 fn the_nodes_can_be_walked_by_keyboard() {
     drive("replay-floor", View::DESKTOP, |lab| async move {
-        lab.open("en/replay#t=60").await?;
-        until_state(&lab, "empty").await?;
-        lab.drop_files(&[("pods.csv", PODS), ("nodes.csv", NODES)]).await?;
-        until_state(&lab, "done").await?;
+        replayed(&lab, "en/replay#t=60").await?;
         lab.js("document.querySelector(\"[data-testid='floor-grid']\").focus()").await?;
         lab.key('\u{e014}').await?;
         let card = "document.querySelector(\"[data-testid='floor-card']\")";
