@@ -7,22 +7,18 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use residua_protocol::{PING, READING};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{ErrorEvent, Event, MessageEvent, Url, Worker};
 
-use residua_protocol::{PING, READING};
-
 use crate::loader::load;
-
-/// How long a worker may take until it listens, in ms. Loading it over a slow line takes seconds; longer than this,
-/// something is wrong that nobody reports.
-const PATIENCE_MS: i32 = 60_000;
 
 /// How often the page looks whether a worker that owes an answer says anything, in ms.
 const LOOK_MS: i32 = 10_000;
 
-/// So many looks in silence are borne, and the next is the end.
+/// So many looks in silence are borne, and the next is the end. Loading a worker over a slow line takes seconds; longer
+/// than a minute, something is wrong that nobody reports.
 const MOST_LOOKS: u32 = 6;
 
 /// The same while a worker reads files. Until it has, it does not listen: those of a quarter of a gigabyte take a slow
@@ -80,15 +76,14 @@ pub enum Heard {
     Failed(String),
 }
 
-/// What the browser calls when a worker says something, when it fails, when time is up, and at each look.
-type Ears = (Closure<dyn FnMut(MessageEvent)>, Closure<dyn FnMut(Event)>, Closure<dyn FnMut()>, Closure<dyn FnMut()>);
+/// What the browser calls when a worker says something, when it fails, and at each look.
+type Ears = (Closure<dyn FnMut(MessageEvent)>, Closure<dyn FnMut(Event)>, Closure<dyn FnMut()>);
 
 /// A worker and the ears of the page for it. Dropped, the worker ends.
 pub struct Hands {
     worker: Worker,
     /// Where its loader is, until it is no longer needed.
     address: String,
-    patience: Option<i32>,
     looks: Option<i32>,
     is_listening: Rc<Cell<bool>>,
     _ears: Ears,
@@ -99,7 +94,6 @@ impl Drop for Hands {
         self.worker.set_onmessage(None);
         self.worker.set_onerror(None);
         self.worker.terminate();
-        self.stop_waiting();
         if let (Some(timer), Some(window)) = (self.looks.take(), web_sys::window()) {
             window.clear_interval_with_handle(timer);
         }
@@ -143,35 +137,29 @@ impl Hands {
                 }));
             }
         });
-        let on_timeout = Closure::<dyn FnMut()>::new({
-            let (hear, is_listening) = (hear.clone(), is_listening.clone());
-            move || {
-                if !is_listening.get() {
-                    hear(Heard::Failed(late(PATIENCE_MS / 1000)));
-                }
-            }
-        });
         match load(name) {
             Ok((worker, address)) => {
                 let on_look = Closure::<dyn FnMut()>::new({
                     let (worker, is_listening) = (worker.clone(), is_listening.clone());
                     move || {
                         let mut heard = silence.get();
-                        let next = heard.look(is_listening.get() && is_owing(), is_seen());
+                        // Before all else it owes that it listens.
+                        let next = heard.look(!is_listening.get() || is_owing(), is_seen());
                         silence.set(heard);
                         match next {
                             Next::Wait => {}
                             Next::Ping => _ = worker.post_message(&PING.into()),
-                            Next::GiveUp(seconds) => hear(Heard::Failed(late(seconds))),
+                            Next::GiveUp(seconds) => {
+                                hear(Heard::Failed(format!("the worker did not answer within {seconds} s")));
+                            }
                         }
                     }
                 });
                 worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
                 worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-                let patience = later(&on_timeout, PATIENCE_MS);
                 let looks = again_and_again(&on_look, LOOK_MS);
-                let _ears = (on_message, on_error, on_timeout, on_look);
-                Some(Self { worker, address, patience, looks, is_listening, _ears })
+                let _ears = (on_message, on_error, on_look);
+                Some(Self { worker, address, looks, is_listening, _ears })
             }
             Err(error) => {
                 // Told afterwards, as everything is.
@@ -186,9 +174,8 @@ impl Hands {
     }
 
     /// It has said that it listens.
-    pub fn listens(&mut self) {
+    pub fn listens(&self) {
         self.is_listening.set(true);
-        self.stop_waiting();
     }
 
     /// Says something to it. A worker that cannot be reached is noticed by its silence or by its error.
@@ -204,16 +191,6 @@ impl Hands {
             _ = window.set_timeout_with_callback(drop_later.unchecked_ref());
         }
     }
-
-    fn stop_waiting(&mut self) {
-        if let (Some(timer), Some(window)) = (self.patience.take(), web_sys::window()) {
-            window.clear_timeout_with_handle(timer);
-        }
-    }
-}
-
-fn later(act: &Closure<dyn FnMut()>, ms: i32) -> Option<i32> {
-    web_sys::window()?.set_timeout_with_callback_and_timeout_and_arguments_0(act.as_ref().unchecked_ref(), ms).ok()
 }
 
 fn again_and_again(act: &Closure<dyn FnMut()>, ms: i32) -> Option<i32> {
@@ -223,10 +200,6 @@ fn again_and_again(act: &Closure<dyn FnMut()>, ms: i32) -> Option<i32> {
 
 fn is_seen() -> bool {
     web_sys::window().and_then(|window| window.document()).is_some_and(|document| !document.hidden())
-}
-
-fn late(seconds: i32) -> String {
-    format!("the worker did not answer within {seconds} s")
 }
 
 fn text_of(error: &JsValue) -> String {

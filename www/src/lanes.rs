@@ -169,7 +169,7 @@ impl State {
             }
             Reply::Ready { .. } => {
                 self.is_ready = true;
-                if let Some(hands) = &mut self.worker {
+                if let Some(hands) = &self.worker {
                     hands.listens();
                 }
                 self.send_request();

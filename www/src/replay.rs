@@ -611,7 +611,7 @@ impl Replay {
             Ok(Reply::Ready { build }) if build == BUILD => self.with_hold(|hold| {
                 let place = &mut hold.places[at];
                 place.is_ready = true;
-                if let Some(hands) = &mut place.hands {
+                if let Some(hands) = &place.hands {
                     hands.listens();
                 }
                 for question in std::mem::take(&mut place.waiting) {
